@@ -1,0 +1,17 @@
+export {
+  Limiter,
+  type Ask,
+  type Cost,
+  type DimensionStatus,
+  type DimensionUnit,
+  type Ending,
+  type FlowStatus,
+  type LimiterCall,
+  type LimiterStatus,
+  type Permit,
+  type QuotaObservation,
+  type Refund,
+  type RefundReason,
+  type Turn,
+  type Usage,
+} from './limiter.js';

@@ -1,0 +1,1 @@
+export { FakeClock, settled } from './fake-clock.js';
