@@ -5,7 +5,7 @@ import { ERRORS, GatewayError, toGatewayError } from './gateway-error.js';
 describe('GatewayError', () => {
   it('has the codes, statuses of docs/errors.md, no more and no less', () => {
     const page = readFileSync(join(__dirname, '../../../docs/errors.md'), 'utf8');
-    const rows = [...page.matchAll(/^\| `(\w+)` \| ([^|]+) \|/gm)].map((row) => [row[1], row[2]?.trim()]);
+    const rows = [...page.matchAll(/^\| `(\w+)` +\| ([^|]+) \|/gm)].map((row) => [row[1], row[2]?.trim()]);
     const special: Record<string, string> = {
       upstream_rejected: "as the provider's",
       stream_truncated: 'in-band',
