@@ -1,0 +1,32 @@
+import { splitTarget } from './check-references.js';
+import type { ConfigFile } from './schema.js';
+
+/** What is legal, but perhaps not what was meant. */
+export function noticesOf(file: ConfigFile): readonly string[] {
+  return [...unpaced(file), ...borrowedNames(file)];
+}
+
+/** Without any limit the gateway can only react to 429s. */
+function unpaced(file: ConfigFile): readonly string[] {
+  return file.accounts
+    .filter(
+      (account) =>
+        isEmpty(account.limits) && Object.values(account.models).some(({ limits }) => isEmpty(limits)),
+    )
+    .map(({ id }) => `Account ${id} has no limits: its requests are not paced.`);
+}
+
+/** A route that has a model's name but does not serve it shadows that model. */
+function borrowedNames(file: ConfigFile): readonly string[] {
+  const models = new Set(file.accounts.flatMap((account) => Object.keys(account.models)));
+  return Object.entries(file.routes ?? {})
+    .filter(
+      ([name, { targets }]) =>
+        models.has(name) && !targets.some((target) => splitTarget(target).model === name),
+    )
+    .map(([name]) => `Route ${name} has the name of a model that it does not serve first.`);
+}
+
+function isEmpty(limits: object | undefined): boolean {
+  return Object.keys(limits ?? {}).length === 0;
+}
