@@ -15,3 +15,5 @@ export {
   type Turn,
   type Usage,
 } from './limiter.js';
+export { createDimension, type DimensionOptions } from './quota/create-dimension.js';
+export type { Dimension, DimensionSpec, Shape } from './quota/dimension.js';

@@ -1,0 +1,55 @@
+import type { Milliseconds } from '@weir/kernel';
+import { BucketMirror } from './bucket-mirror.js';
+import type { DimensionSpec } from './dimension.js';
+import type { Gate } from './gate.js';
+import type { Regime } from './regime.js';
+import { SlotLog } from './slot-log.js';
+import { WindowGuard } from './window-guard.js';
+
+/** Longest wait after a refusal that a mirror is emptied for; a longer hint is the pause's business. */
+const MAX_HINT_MS: Milliseconds = 60_000;
+
+/** A declared `bucket(capacity)`: limit per window is its refill. The guard over the log never refuses. */
+export class BucketRegime implements Regime {
+  readonly gates: readonly Gate[];
+  readonly guard: WindowGuard;
+  private readonly mirror: BucketMirror;
+
+  /** @param capacity in the dimension's unit, at the configured limit; it grows and shrinks with the limit */
+  constructor(
+    private readonly spec: DimensionSpec,
+    private readonly capacity: number,
+    log: SlotLog,
+    now: Milliseconds,
+  ) {
+    this.guard = new WindowGuard(log, spec.windowMs + spec.delaySpreadMs, Infinity);
+    this.mirror = new BucketMirror(new SlotLog(spec.windowMs, spec.windowMs + spec.delaySpreadMs, now), now);
+    this.gates = [this.guard, this.mirror];
+    this.setLimit(spec.limit > 0 ? spec.limit : Infinity, now);
+  }
+
+  setLimit(limit: number, at: Milliseconds): void {
+    const { windowMs, delaySpreadMs } = this.spec;
+    const scale = limit / this.spec.limit;
+    const capacity =
+      limit === Infinity ? Infinity : this.capacity * (Number.isFinite(scale) && scale > 0 ? scale : 1);
+    this.mirror.setShape(limit / windowMs, Math.max(1, capacity), delaySpreadMs, at);
+  }
+
+  presumeSpent(at: Milliseconds): void {
+    this.mirror.empty(at);
+  }
+
+  debited(): void {
+    return;
+  }
+
+  /** The provider's bucket was emptier than its mirror: somebody else uses the key, or the clock lied. */
+  throttled(at: Milliseconds, hintMs: Milliseconds | undefined): void {
+    this.mirror.empty(at + Math.min(hintMs ?? 0, MAX_HINT_MS));
+  }
+
+  describe(): string {
+    return `bucket(${Math.round(this.mirror.size)})`;
+  }
+}

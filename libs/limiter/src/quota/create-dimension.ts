@@ -1,0 +1,42 @@
+import type { Milliseconds } from '@weir/kernel';
+import { BucketRegime } from './bucket-regime.js';
+import { Concurrency } from './concurrency.js';
+import { isLong } from './defaults.js';
+import type { Dimension, DimensionSpec } from './dimension.js';
+import { RateDimension } from './rate-dimension.js';
+import type { Regime } from './regime.js';
+import { SlotLog } from './slot-log.js';
+import { WindowRegime } from './window-regime.js';
+
+/** How a dimension starts. */
+export interface DimensionOptions {
+  /**
+   * Suppose that the last window was spent evenly, because what an earlier process sent is not known. Default: true
+   * for windows under an hour; a day that is supposed spent would stop a fresh start for hours.
+   */
+  readonly presumeSpent?: boolean;
+}
+
+/** Builds the arithmetic that a dimension's unit and shape ask for. */
+export function createDimension(
+  spec: DimensionSpec,
+  now: Milliseconds,
+  options: DimensionOptions = {},
+): Dimension {
+  if (spec.unit === 'slots') return new Concurrency(spec);
+  const log = new SlotLog(spec.windowMs, longestSpan(spec), now);
+  const regime = regimeOf(spec, log, now);
+  if (options.presumeSpent ?? !isLong(spec)) regime.presumeSpent(now);
+  return new RateDimension(spec, log, regime, now);
+}
+
+function regimeOf(spec: DimensionSpec, log: SlotLog, now: Milliseconds): Regime {
+  return spec.shape.kind === 'bucket'
+    ? new BucketRegime(spec, spec.shape.capacity, log, now)
+    : new WindowRegime(spec, log, now);
+}
+
+/** W and the widest delay spread that may be learned. */
+function longestSpan(spec: DimensionSpec): Milliseconds {
+  return spec.windowMs + Math.max(2_000, spec.delaySpreadMs);
+}

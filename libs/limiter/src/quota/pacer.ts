@@ -1,0 +1,80 @@
+import type { Milliseconds } from '@weir/kernel';
+import { TINY, type Gate, type GateAsk } from './gate.js';
+
+/** Timers fire late; without this credit every late grant would be lost rate (limiter.md 8). */
+const TOLERANCE_MS: Milliseconds = 20;
+
+/**
+ * An even rate with a small burst: the generic cell rate algorithm in floating-point milliseconds (whole ones would
+ * round the interval of 1M tokens a minute to zero). Amounts beyond the burst pass once all earlier ones are paid for.
+ */
+export class Pacer implements Gate {
+  /** When everything that was debited is paid for ("theoretical arrival time"). */
+  private paidAt: Milliseconds;
+  private perUnitMs: Milliseconds = 0;
+  private burstMs: Milliseconds = 0;
+  private toleranceMs: Milliseconds = 0;
+
+  constructor(limit: number, windowMs: Milliseconds, burst: number, now: Milliseconds) {
+    this.paidAt = now;
+    this.setRate(limit, windowMs, burst, now);
+  }
+
+  /** @param burst most that may leave at once, in units */
+  setRate(limit: number, windowMs: Milliseconds, burst: number, now: Milliseconds): void {
+    const before = this.perUnitMs;
+    this.perUnitMs = limit > 0 ? windowMs / limit : 0;
+    this.burstMs = this.perUnitMs === 0 ? 0 : burst * this.perUnitMs;
+    this.toleranceMs = Math.min(TOLERANCE_MS, windowMs / 60);
+    if (before > 0) this.paidAt = now + Math.max(0, this.paidAt - now) * (this.perUnitMs / before);
+  }
+
+  fits(amount: number, at: Milliseconds): boolean {
+    return this.paidAt - at <= this.creditFor(amount);
+  }
+
+  earliest({ amount, at, first }: GateAsk, from: Milliseconds): Milliseconds {
+    const paidAt = first > 0 ? Math.max(this.paidAt, at) + first * this.perUnitMs : this.paidAt;
+    const free = paidAt - this.creditFor(amount) + TINY;
+    return free <= at ? from : Math.max(from, free);
+  }
+
+  debit(amount: number, at: Milliseconds): void {
+    this.paidAt = (this.paidAt > at ? this.paidAt : at) + amount * this.perUnitMs;
+  }
+
+  correct(delta: number, _madeAt: Milliseconds, at: Milliseconds): void {
+    this.paidAt = Math.max(this.paidAt, at) + delta * this.perUnitMs;
+  }
+
+  room(at: Milliseconds): number {
+    const owed = this.paidAt - at;
+    if (this.perUnitMs === 0 || owed <= this.toleranceMs) return Infinity;
+    return Math.max(0, (this.burstMs + this.toleranceMs - owed) / this.perUnitMs);
+  }
+
+  /** Units not yet paid for: how much of the burst is in use. */
+  owed(at: Milliseconds): number {
+    return this.perUnitMs === 0 ? 0 : Math.max(0, this.paidAt - at) / this.perUnitMs;
+  }
+
+  /** Takes the credit away, all but that of one unit: what leaves at `from` is a probe, not a burst. */
+  empty(from: Milliseconds): void {
+    this.paidAt = Math.max(this.paidAt, from + Math.max(0, this.burstMs - this.perUnitMs));
+  }
+
+  /** Continues a debt, in milliseconds of pace. */
+  resume(debtMs: Milliseconds, now: Milliseconds): void {
+    this.paidAt = now + Math.min(debtMs, this.burstMs);
+  }
+
+  /** Time until everything is paid for. */
+  debtMs(now: Milliseconds): Milliseconds {
+    return Math.max(0, this.paidAt - now);
+  }
+
+  private creditFor(amount: number): Milliseconds {
+    const spare = this.burstMs - amount * this.perUnitMs;
+    return (spare > 0 ? spare : 0) + this.toleranceMs + TINY;
+  }
+}

@@ -1,0 +1,113 @@
+import type { Milliseconds } from '@weir/kernel';
+import type { Dimension, DimensionSpec } from './dimension.js';
+import type { GateAsk } from './gate.js';
+import type { Regime } from './regime.js';
+import type { SlotLog } from './slot-log.js';
+
+/** Everything that is spent per window: a log of what was spent, and a regime of gates that reads it. */
+export class RateDimension implements Dimension {
+  private ceiling: number;
+  /** Time never runs backwards here: a clock that does is waited for, so no window gets shorter. */
+  private latest: Milliseconds;
+  private paused: Milliseconds = -Infinity;
+  /** When asking is worth while again: the pause, or never where the limit is zero. */
+  private closedUntil: Milliseconds = -Infinity;
+
+  constructor(
+    readonly spec: DimensionSpec,
+    private readonly log: SlotLog,
+    private readonly regime: Regime,
+    now: Milliseconds,
+  ) {
+    this.latest = now;
+    this.ceiling = spec.limit;
+    this.reopen();
+  }
+
+  get limit(): number {
+    return this.ceiling;
+  }
+
+  get pausedUntil(): Milliseconds {
+    return this.paused;
+  }
+
+  fits(amount: number, now: Milliseconds): boolean {
+    if (now < this.closedUntil) return false;
+    const at = now > this.latest ? now : this.latest;
+    for (const gate of this.regime.gates) if (!gate.fits(amount, at)) return false;
+    return true;
+  }
+
+  earliest(amount: number, now: Milliseconds): Milliseconds {
+    return this.earliestAfter(0, amount, now);
+  }
+
+  earliestAfter(first: number, amount: number, now: Milliseconds): Milliseconds {
+    if (amount > this.ceiling) return Infinity;
+    const ask: GateAsk = { amount, first, at: this.clamped(now) };
+    let from = Math.max(now, this.closedUntil);
+    for (const gate of this.regime.gates) from = gate.earliest(ask, from);
+    return from;
+  }
+
+  /** The slot is the instant: every gate knows which of its own it falls into. */
+  debit(amount: number, now: Milliseconds): number {
+    const at = now > this.latest ? now : this.latest;
+    this.latest = at;
+    for (const gate of this.regime.gates) gate.debit(amount, at);
+    this.log.add(this.log.slotAt(at), amount);
+    this.regime.debited(at);
+    return at;
+  }
+
+  correct(slot: number, delta: number, now: Milliseconds): void {
+    const at = this.clamped(now);
+    this.latest = at;
+    if (!this.regime.guard.holds(slot, at)) return;
+    const cell = this.log.slotAt(slot);
+    const real = Math.max(delta, -this.log.at(cell));
+    for (const gate of this.regime.gates) gate.correct(real, slot, at);
+    this.log.add(cell, real);
+  }
+
+  pause(until: Milliseconds): void {
+    this.paused = Math.max(this.paused, until);
+    this.reopen();
+  }
+
+  throttled(now: Milliseconds, hintMs: Milliseconds | undefined): void {
+    this.latest = this.clamped(now);
+    this.regime.throttled(this.latest, hintMs);
+  }
+
+  setLimit(limit: number, now: Milliseconds): void {
+    if (limit === this.ceiling) return;
+    this.latest = this.clamped(now);
+    this.ceiling = limit;
+    this.reopen();
+    if (limit > 0) this.regime.setLimit(limit, this.latest);
+  }
+
+  room(now: Milliseconds): number {
+    if (now < this.closedUntil) return 0;
+    const at = this.clamped(now);
+    return this.regime.gates.reduce((least, gate) => Math.min(least, gate.room(at)), this.ceiling);
+  }
+
+  used(now: Milliseconds): number {
+    return this.regime.guard.used(this.clamped(now));
+  }
+
+  describe(): string {
+    return this.regime.describe();
+  }
+
+  private clamped(now: Milliseconds): Milliseconds {
+    return Math.max(now, this.latest);
+  }
+
+  private reopen(): void {
+    this.closedUntil = this.ceiling > 0 ? this.paused : Infinity;
+  }
+}

@@ -1,0 +1,70 @@
+import type { Milliseconds } from '@weir/kernel';
+
+/** A window is cut into at least this many slots: what is lost to rounding is under 0.1 % of the quota. */
+const SLOTS_PER_WINDOW = 1000;
+
+/**
+ * What was spent when, in slots of equal length: a ring that remembers at least `spanMs`.
+ * Slots last a power of two of milliseconds, so that slot <-> time is exact in floating point and an instant
+ * that was computed as the end of a slot really is in the next one.
+ */
+export class SlotLog {
+  readonly slotMs: Milliseconds;
+  private readonly perMs: number;
+  private readonly cells: Float64Array;
+  private readonly mask: number;
+  private newestSlot: number;
+
+  /**
+   * @param windowMs W; decides how fine the slots are
+   * @param spanMs the oldest age that will ever be asked for
+   */
+  constructor(windowMs: Milliseconds, spanMs: Milliseconds, now: Milliseconds) {
+    this.slotMs = 2 ** Math.floor(Math.log2(windowMs / SLOTS_PER_WINDOW));
+    this.perMs = 1 / this.slotMs;
+    const size = 2 ** Math.ceil(Math.log2(spanMs / this.slotMs + 4));
+    this.cells = new Float64Array(size);
+    this.mask = size - 1;
+    this.newestSlot = this.slotAt(now);
+  }
+
+  /** The youngest slot that was written. */
+  get newest(): number {
+    return this.newestSlot;
+  }
+
+  /** The oldest slot that is still remembered. */
+  get oldest(): number {
+    return this.newestSlot - this.mask;
+  }
+
+  slotAt(time: Milliseconds): number {
+    return Math.floor(time * this.perMs);
+  }
+
+  /** When a slot begins. */
+  startOf(slot: number): Milliseconds {
+    return slot * this.slotMs;
+  }
+
+  /** What a slot holds; nothing outside of what is remembered. */
+  at(slot: number): number {
+    return slot > this.newestSlot || slot < this.oldest ? 0 : (this.cells[slot & this.mask] ?? 0);
+  }
+
+  /** Adds to a slot that is remembered or new. A slot never falls below zero. Returns what was really added. */
+  add(slot: number, amount: number): number {
+    if (slot > this.newestSlot) this.turnTo(slot);
+    const index = slot & this.mask;
+    const before = this.cells[index] ?? 0;
+    const after = Math.max(0, before + amount);
+    this.cells[index] = after;
+    return after - before;
+  }
+
+  private turnTo(slot: number): void {
+    if (slot - this.newestSlot > this.mask) this.cells.fill(0);
+    else for (let each = this.newestSlot + 1; each <= slot; each += 1) this.cells[each & this.mask] = 0;
+    this.newestSlot = slot;
+  }
+}
