@@ -1,0 +1,192 @@
+import { context, SpanKind, trace } from '@opentelemetry/api';
+import type { CallIdentity, GatewayError, Milliseconds, Tokens } from '@weir/kernel';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { LogFields, Logger } from './logger.js';
+import { ATTRIBUTES as A, type Outcome } from './names.js';
+import { outcomeOf, outcomeOfStatus } from './outcomes.js';
+import type { RecordedSpan } from './recorded-span.js';
+import { identityAttributes, type RequestTrace, type RequestTraces } from './request-trace.js';
+import type { SpanRecorder } from './span-recorder.js';
+import { parseTraceparent } from './trace-context.js';
+
+/**
+ * One request, for whoever knows what becomes of it. Whoever calls `identify` must call `finish` too, after the permit
+ * was settled and whatever happened: the span waits for it, so that an abort does not end it before its outcome.
+ */
+export interface RequestSpan {
+  /** For logs and answers; undefined where telemetry is off. */
+  readonly traceId: string | undefined;
+  /** The request is understood. `estimated` is what its attempts will reserve. */
+  identify(identity: CallIdentity, estimated?: Tokens): void;
+  /** The first frame was handed to the caller. Later calls change nothing. */
+  committed(): void;
+  /** The request is over. @param error what the caller was told, nothing where it got the whole answer */
+  finish(error?: GatewayError): void;
+}
+
+/** Does nothing; for requests that nobody traces. */
+export const UNTRACED: RequestSpan = {
+  traceId: undefined,
+  identify: () => undefined,
+  committed: () => undefined,
+  finish: () => undefined,
+};
+
+/** Server spans of the API's own routes, made by hooks: cheaper than an instrumentation, and named from the route. */
+export class ServerSpans {
+  private readonly open = new WeakMap<object, TracedRequest>();
+
+  constructor(
+    private readonly recorder: SpanRecorder,
+    private readonly traces: RequestTraces,
+    private readonly logger: Logger | undefined,
+  ) {}
+
+  /** Adds the hooks; call it before the server listens. */
+  install(server: FastifyInstance): void {
+    server.addHook('onRequest', (request, reply, done) => {
+      this.begin(request, reply);
+      done();
+    });
+    // The body's events come in the socket's async context, so the span becomes active after it, not before.
+    server.addHook('preHandler', (request, _reply, done) => {
+      const traced = this.open.get(request.raw);
+      if (traced === undefined) done();
+      else context.with(trace.setSpan(context.active(), traced.span), done);
+    });
+  }
+
+  /** @param raw Node's own request object */
+  of(raw: object): RequestSpan {
+    return this.open.get(raw) ?? UNTRACED;
+  }
+
+  /** Health checks, metrics and paths that do not exist make no spans. */
+  private begin(request: FastifyRequest, reply: FastifyReply): void {
+    const route = request.routeOptions.url;
+    if (route?.startsWith('/v1/') !== true) return;
+    const span = this.recorder.start(`${request.method} ${route}`, {
+      kind: SpanKind.SERVER,
+      parent: parseTraceparent(request.headers['traceparent']),
+      attributes: { [A.httpMethod]: request.method, [A.httpRoute]: route },
+    });
+    const traced = new TracedRequest(span, request.id, this.traces, this.logger);
+    this.open.set(request.raw, traced);
+    // `close` comes once, after the last byte or when the caller is gone, for hijacked replies too.
+    reply.raw.once('close', () => {
+      traced.closed(reply.raw.headersSent ? reply.raw.statusCode : undefined, this.recorder.now());
+    });
+  }
+}
+
+/** A server span that ends when the response is closed and, where somebody took the request on, its outcome is known. */
+class TracedRequest implements RequestSpan {
+  private memory: RequestTrace | undefined;
+  private isFinished = false;
+  private error: GatewayError | undefined;
+  private closedAt: Milliseconds | undefined;
+  private status = 0;
+
+  constructor(
+    readonly span: RecordedSpan,
+    private readonly requestId: string,
+    private readonly traces: RequestTraces,
+    private readonly logger: Logger | undefined,
+  ) {}
+
+  get traceId(): string {
+    return this.span.spanContext().traceId;
+  }
+
+  identify(identity: CallIdentity, estimated?: Tokens): void {
+    this.memory = this.traces.begin(identity, this.span);
+    this.span.setAttributes(identityAttributes(identity)).set(A.tokensEstimated, estimated);
+  }
+
+  committed(): void {
+    if (this.span.attributes[A.clientTimeToFirstChunk] === undefined)
+      this.span.set(A.clientTimeToFirstChunk, this.span.elapsed());
+  }
+
+  finish(error?: GatewayError): void {
+    if (this.isFinished) return;
+    this.isFinished = true;
+    this.error = error;
+    this.endWhenOver();
+  }
+
+  closed(status: number | undefined, at: Milliseconds): void {
+    this.closedAt = at;
+    this.status = status ?? CLIENT_CLOSED;
+    this.endWhenOver();
+  }
+
+  private endWhenOver(): void {
+    const isAwaited = this.memory !== undefined && !this.isFinished;
+    if (this.closedAt !== undefined && !isAwaited) this.end(this.closedAt);
+  }
+
+  private end(at: Milliseconds): void {
+    const { span, status, error, memory } = this;
+    if (span.ended) return;
+    const outcome = this.outcome();
+    span
+      .set(A.requestId, memory?.identity.requestId ?? this.requestId)
+      .set(A.httpStatus, status)
+      .set(A.outcome, outcome)
+      .set(A.errorCode, error?.code);
+    if (memory !== undefined) describe(span, memory);
+    if (status >= 500 || isBroken(error, status)) span.markError();
+    span.endAt(at);
+    if (outcome !== undefined)
+      this.logger?.info('request', { ...lineOf(span, memory), trace_id: this.traceId });
+  }
+
+  /** Reads of lists and the like have none. */
+  private outcome(): Outcome | undefined {
+    if (this.isFinished) return outcomeOf(this.error);
+    return this.span.attributes[A.httpMethod] === 'POST' ? outcomeOfStatus(this.status) : undefined;
+  }
+}
+
+/** nginx's status for a caller who left before there was one; the same as `client_disconnected`. */
+const CLIENT_CLOSED = 499;
+
+/** An answer that began well and then broke: its status is 200, its ending is an error all the same. */
+function isBroken(error: GatewayError | undefined, status: number): boolean {
+  return error !== undefined && status < 400 && outcomeOf(error) !== 'cancelled';
+}
+
+function describe(span: RecordedSpan, { attempts, tokens, usage, lastTarget, accounts }: RequestTrace): void {
+  span
+    .set(A.attempts, attempts)
+    .set(A.tokensReserved, tokens.reserved)
+    .set(A.tokensUsed, tokens.charged)
+    .set(A.tokensRefunded, tokens.refunded)
+    .set(A.inputTokens, usage?.inputTokens)
+    .set(A.outputTokens, usage?.outputTokens);
+  if (lastTarget === undefined) return;
+  span.set(A.account, lastTarget.account).set(A.provider, accounts.get(lastTarget.account)?.provider);
+}
+
+/** What a log line says of a request: names and numbers, no content. */
+function lineOf({ attributes, seconds }: RecordedSpan, memory: RequestTrace | undefined): LogFields {
+  return {
+    request_id: attributes[A.requestId],
+    method: attributes[A.httpMethod],
+    route: attributes[A.httpRoute],
+    status: attributes[A.httpStatus],
+    outcome: attributes[A.outcome],
+    code: attributes[A.errorCode],
+    duration_ms: Math.round(seconds * 1000),
+    model: attributes[A.requestModel],
+    account: attributes[A.account],
+    team: attributes[A.team],
+    template: attributes[A.promptName],
+    priority: attributes[A.priority],
+    attempts: attributes[A.attempts],
+    waited_ms: memory === undefined ? undefined : Math.round(memory.waitedMs),
+    input_tokens: attributes[A.inputTokens],
+    output_tokens: attributes[A.outputTokens],
+  };
+}

@@ -1,0 +1,163 @@
+import { context } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  sleep,
+  systemClock,
+  systemRandom,
+  systemTimers,
+  type Clock,
+  type Milliseconds,
+  type Random,
+  type Timers,
+} from '@weir/kernel';
+import type { Limiter } from '@weir/limiter';
+import type { RetryObserver } from '@weir/retry';
+import type { StreamClient } from '@weir/upstream';
+import type { FastifyInstance } from 'fastify';
+import { Instruments } from './instruments.js';
+import { LabelGuard, type ConfiguredLabels } from './label-guard.js';
+import { LimiterMetrics } from './limiter-metrics.js';
+import type { Logger } from './logger.js';
+import { MetricRegistry } from './metric-registry.js';
+import { openExport } from './otlp-export.js';
+import { RequestTraces } from './request-trace.js';
+import { ServerSpans, UNTRACED, type RequestSpan } from './server-span.js';
+import { SpanMetrics } from './span-metrics.js';
+import { SpanRecorder, type SpanSink } from './span-recorder.js';
+import { TracedLimiter } from './traced-limiter.js';
+import { TracedRetries } from './traced-retries.js';
+import { TracedStreamClient } from './traced-stream-client.js';
+import { startUndiciSpans } from './undici-spans.js';
+
+/** How to observe. Nothing is read from the environment here. */
+export interface TelemetryOptions {
+  /** `off` gives every port back as it came. Default `on`. */
+  readonly mode?: 'on' | 'off';
+  readonly service: { readonly name: string; readonly version: string; readonly instance: string };
+  /** What may become a label. */
+  readonly labels: ConfiguredLabels;
+  /** OTLP/HTTP base; nothing is exported without it. */
+  readonly endpoint?: string;
+  /** Share of traces that are exported, 0 to 1. Default 1. Metrics are exact whatever it is. */
+  readonly exportRatio?: number;
+  /** Gets one line per request. */
+  readonly logger?: Logger;
+  /** Is told of every span that ended. */
+  readonly sinks?: readonly SpanSink[];
+  /** The longest that `shutdown` takes. Default 5 s. */
+  readonly shutdownMs?: Milliseconds;
+  readonly time?: Clock & Timers;
+  readonly random?: Random;
+}
+
+/** Telemetry, running. The gateway wraps its ports with it and asks it for text. */
+export interface Telemetry {
+  /** @returns the same limiter with spans, and takes the gauges from it */
+  limiter(inner: Limiter): Limiter;
+  streamClient(inner: StreamClient): StreamClient;
+  retryObserver(): RetryObserver;
+  /** Adds the hooks of the server spans; before the server listens. */
+  serverSpans(server: FastifyInstance): void;
+  /** @param raw Node's own request object */
+  request(raw: object): RequestSpan;
+  /** Prometheus text; empty where telemetry is off. */
+  metricsText(): Promise<string>;
+  /** Flushes within `shutdownMs`; never rejects. */
+  shutdown(): Promise<void>;
+}
+
+const SCOPE = { name: 'weir' };
+const SHUTDOWN_MS: Milliseconds = 5_000;
+
+/** Starts telemetry, once per process: the async context and undici's channels are the process's. */
+export function startTelemetry(options: TelemetryOptions): Telemetry {
+  return options.mode === 'off' ? OFF : new RunningTelemetry(options);
+}
+
+/** Costs nothing: every port comes back unwrapped. */
+const OFF: Telemetry = {
+  limiter: (inner) => inner,
+  streamClient: (inner) => inner,
+  retryObserver: () => ({ decided: () => () => undefined }),
+  serverSpans: () => undefined,
+  request: () => UNTRACED,
+  metricsText: async () => '',
+  shutdown: async () => undefined,
+};
+
+class RunningTelemetry implements Telemetry {
+  private readonly recorder: SpanRecorder;
+  private readonly traces: RequestTraces;
+  private readonly spans: ServerSpans;
+  private readonly limiterMetrics: LimiterMetrics;
+  private readonly way: ReturnType<typeof openExport>;
+  private readonly stopUndiciSpans: () => void;
+
+  constructor(private readonly options: TelemetryOptions) {
+    const { labels, service, time = SYSTEM_TIME } = options;
+    const resource = resourceFromAttributes({
+      'service.name': service.name,
+      'service.version': service.version,
+      'service.instance.id': service.instance,
+    });
+    const registry = new MetricRegistry(time, resource, SCOPE);
+    const instruments = new Instruments(registry);
+    const guard = new LabelGuard(labels);
+    const accounts = new Map(labels.accounts.map((account) => [account.id, account]));
+    instruments.zero(labels);
+    this.limiterMetrics = new LimiterMetrics({ registry, instruments, guard, accounts, clock: time });
+    this.way = openExport({ endpoint: options.endpoint, resource, registry });
+    this.recorder = new SpanRecorder({
+      clock: time,
+      random: options.random ?? systemRandom,
+      resource,
+      scope: SCOPE,
+      exportRatio: options.exportRatio ?? 1,
+      sinks: [new SpanMetrics(instruments, guard), ...this.way.sinks, ...(options.sinks ?? [])],
+    });
+    this.traces = new RequestTraces(accounts);
+    this.spans = new ServerSpans(this.recorder, this.traces, options.logger);
+    context.setGlobalContextManager(new AsyncLocalStorageContextManager());
+    this.stopUndiciSpans = startUndiciSpans(this.recorder);
+  }
+
+  limiter(inner: Limiter): Limiter {
+    this.limiterMetrics.watch(() => inner.status());
+    return new TracedLimiter(inner, this.recorder, this.traces, this.limiterMetrics);
+  }
+
+  streamClient(inner: StreamClient): StreamClient {
+    return new TracedStreamClient(inner, this.recorder, this.traces);
+  }
+
+  retryObserver(): RetryObserver {
+    return new TracedRetries(this.recorder, this.traces);
+  }
+
+  serverSpans(server: FastifyInstance): void {
+    this.spans.install(server);
+  }
+
+  request(raw: object): RequestSpan {
+    return this.spans.of(raw);
+  }
+
+  metricsText(): Promise<string> {
+    return this.way.metricsText();
+  }
+
+  async shutdown(): Promise<void> {
+    this.stopUndiciSpans();
+    const enough = new AbortController();
+    const { shutdownMs = SHUTDOWN_MS, time = SYSTEM_TIME } = this.options;
+    const bound = sleep(shutdownMs, time, enough.signal);
+    // A dead collector must not hold the process, nor make its end look like a failure.
+    await Promise.race([this.way.shutdown(), bound]).catch(() => undefined);
+    enough.abort();
+    await bound.catch(() => undefined);
+    context.disable();
+  }
+}
+
+const SYSTEM_TIME: Clock & Timers = { ...systemClock, ...systemTimers };

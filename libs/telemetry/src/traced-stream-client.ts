@@ -1,0 +1,205 @@
+import { type Attributes, context, createContextKey, SpanKind, trace as otelTrace } from '@opentelemetry/api';
+import { GatewayError, toGatewayError, type Milliseconds } from '@weir/kernel';
+import type { Frame, StreamClient, StreamReading, UpstreamAnswer, UpstreamRequest } from '@weir/upstream';
+import { ATTRIBUTES as A, SPANS, type StreamEnd } from './names.js';
+import { attemptOutcomeOf, errorTypeOf, throttleKindOf } from './outcomes.js';
+import type { RecordedSpan } from './recorded-span.js';
+import type { RequestTrace, RequestTraces } from './request-trace.js';
+import type { SpanRecorder } from './span-recorder.js';
+
+/** Number of the attempt in whose context a connection is asked for. */
+export const ATTEMPT_NUMBER = createContextKey('weir.attempt.number');
+
+/** The stream client with a span for every attempt and for the relay of its stream. */
+export class TracedStreamClient implements StreamClient {
+  constructor(
+    private readonly inner: StreamClient,
+    private readonly recorder: SpanRecorder,
+    private readonly traces: RequestTraces,
+  ) {}
+
+  async open(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer> {
+    const attempt = new TracedAttempt(request, signal, this.recorder, this.traces.of(request.identity));
+    try {
+      const answer = await attempt.inContext(() =>
+        this.inner.open(
+          {
+            ...request,
+            onSent: () => {
+              attempt.sent();
+              request.onSent?.();
+            },
+          },
+          signal,
+        ),
+      );
+      return attempt.follow(answer);
+    } catch (error) {
+      attempt.failed(error);
+      throw error;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.inner.close();
+  }
+}
+
+/** The span of one attempt, from its first byte out to its last byte in. Ends once, whoever ends it. */
+class TracedAttempt {
+  private readonly span: RecordedSpan;
+  private wasSent = false;
+  private answer: UpstreamAnswer | undefined;
+
+  constructor(
+    private readonly request: UpstreamRequest,
+    private readonly signal: AbortSignal,
+    private readonly recorder: SpanRecorder,
+    private readonly trace: RequestTrace,
+  ) {
+    const { target, attempt, stream } = request;
+    const identity = trace.attributesFor(target);
+    const attributes: Attributes = { ...identity, [A.attemptNumber]: attempt, [A.requestStream]: stream };
+    this.span = recorder.start(`${request.identity.operation} ${target.model}`, {
+      kind: SpanKind.CLIENT,
+      parent: trace.parent,
+      links: trace.lastAttempt === undefined ? [] : [trace.lastAttempt],
+      attributes: Object.assign(attributes, trace.serverOf(target)),
+    });
+    if (trace.attempts > 0) this.span.set(A.retryReason, trace.lastRetryReason);
+    trace.attempts += 1;
+    trace.lastAttempt = this.span.spanContext();
+  }
+
+  /** The automatic client span must find this one as its parent, and only while the connection is asked for. */
+  inContext<Result>(run: () => Result): Result {
+    const below = otelTrace
+      .setSpan(context.active(), this.span)
+      .setValue(ATTEMPT_NUMBER, this.request.attempt);
+    return context.with(below, run);
+  }
+
+  sent(): void {
+    this.wasSent = true;
+  }
+
+  /** A good head: the attempt goes on until its frames end, its reader leaves or the signal aborts. */
+  follow(answer: UpstreamAnswer): UpstreamAnswer {
+    this.answer = answer;
+    this.wasSent = true;
+    this.span.set(A.httpStatus, answer.status);
+    this.signal.addEventListener('abort', this.onAbort, { once: true });
+    if (this.signal.aborted) this.onAbort();
+    return {
+      status: answer.status,
+      contentType: answer.contentType,
+      headers: answer.headers,
+      frames: this.followed(answer.frames),
+      get reading() {
+        return answer.reading;
+      },
+    };
+  }
+
+  failed(thrown: unknown): void {
+    if (this.span.ended) return;
+    const error = this.failureOf(thrown);
+    const outcome = attemptOutcomeOf(error);
+    this.wasSent ||= error.sent;
+    this.span.set(A.attemptOutcome, outcome);
+    if (outcome === 'throttled') this.span.set(A.throttleKind, throttleKindOf(error));
+    if (outcome !== 'cancelled') {
+      this.span
+        .set(A.httpStatus, error.upstreamStatus)
+        .set(A.errorType, errorTypeOf(error))
+        .set(A.retryAfterMs, error.hintMs)
+        .markError();
+    }
+    this.finish(outcome === 'cancelled' ? 'client_gone' : 'upstream_broken');
+  }
+
+  private readonly onAbort = (): void => {
+    this.failed(this.signal.reason);
+  };
+
+  private complete(): void {
+    if (this.span.ended) return;
+    this.span.set(A.attemptOutcome, 'ok');
+    this.finish('complete');
+  }
+
+  /** Whatever else an abort carries, the caller is why: timeouts of the adapter come as errors of its own. */
+  private failureOf(thrown: unknown): GatewayError {
+    if (thrown instanceof GatewayError) return thrown;
+    if (this.signal.aborted) return new GatewayError('client_disconnected', 'The caller left.');
+    return toGatewayError(thrown);
+  }
+
+  private finish(end: StreamEnd): void {
+    this.signal.removeEventListener('abort', this.onAbort);
+    const now = this.recorder.now();
+    const reading = this.answer?.reading;
+    if (reading !== undefined) this.recordReading(reading, end, now);
+    if (!this.wasSent) this.span.set(A.attemptSent, false);
+    this.span.endAt(now);
+  }
+
+  private recordReading(reading: StreamReading, end: StreamEnd, now: Milliseconds): void {
+    const { usage, firstByteAt, firstVisibleAt } = reading;
+    this.span.set(A.responseModel, reading.responseModel).set(A.responseId, reading.responseId);
+    if (reading.finishReason !== undefined) this.span.set(A.finishReasons, [reading.finishReason]);
+    if (this.request.stream && firstVisibleAt !== undefined)
+      this.span.set(A.timeToFirstChunk, Math.max(0, firstVisibleAt - this.span.startedAt) / 1000);
+    if (usage !== undefined) {
+      this.span
+        .set(A.inputTokens, usage.inputTokens)
+        .set(A.outputTokens, usage.outputTokens)
+        .set(A.cachedTokens, usage.cachedInputTokens)
+        .set(A.costUsd, this.trace.costOf(this.request.target, usage));
+      this.trace.usage = usage;
+    }
+    if (this.request.stream && firstByteAt !== undefined) this.recordStream(reading, end, firstByteAt, now);
+  }
+
+  private recordStream(reading: StreamReading, end: StreamEnd, from: Milliseconds, to: Milliseconds): void {
+    const span = this.recorder.start(SPANS.stream, {
+      parent: this.span,
+      at: from,
+      attributes: {
+        ...this.trace.attributesFor(this.request.target),
+        [A.streamChunks]: reading.frames,
+        [A.streamBytes]: reading.bytes,
+        [A.streamEnd]: end,
+      },
+    });
+    if (end === 'upstream_broken') span.markError();
+    span.endAt(to);
+  }
+
+  /** The same frames; one closure per stream, not per frame. */
+  private followed(frames: AsyncIterable<Frame>): AsyncIterable<Frame> {
+    const onNext = (next: IteratorResult<Frame>): IteratorResult<Frame> => {
+      if (next.done === true) this.complete();
+      return next;
+    };
+    const onError = (error: unknown): never => {
+      this.failed(error);
+      throw error;
+    };
+    const onReturn = (): void => {
+      this.failed(new GatewayError('client_disconnected', 'The reader left.'));
+    };
+    return {
+      [Symbol.asyncIterator]() {
+        const iterator = frames[Symbol.asyncIterator]();
+        return {
+          next: () => iterator.next().then(onNext, onError),
+          return: async () => {
+            onReturn();
+            return (await iterator.return?.()) ?? { done: true, value: undefined };
+          },
+        };
+      },
+    };
+  }
+}
