@@ -1,6 +1,8 @@
 export { ConfigSource, type Reload } from './config-source.js';
+export { editorSchema } from './editor-schema.js';
 export type { Environment } from './environment.js';
 export { ConfigFaults, formatFault, type Fault } from './fault.js';
+export { fieldTables } from './field-tables.js';
 export {
   PROFILE_NAMES,
   type AccountConfig,

@@ -62,7 +62,9 @@ const models = field(
   z.record(modelName("The provider's name of the model; it may hold slashes."), model),
   "The account's models, by the provider's own names.",
   { allowed: 'a map of model names with at least one entry' },
-).refine((entries) => Object.keys(entries).length > 0);
+)
+  .refine((entries) => Object.keys(entries).length > 0)
+  .meta({ minProperties: 1 });
 
 /** One credential at one provider. */
 export const account = section('One credential at one provider.', {

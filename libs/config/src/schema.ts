@@ -46,7 +46,9 @@ const routes = field(
   z.record(modelName('The model name that callers use.'), route),
   'Model names that callers use. Left out: every configured model under its own name, over every account that has it.',
   { allowed: 'a map of model names with at least one entry' },
-).refine((entries) => Object.keys(entries).length > 0);
+)
+  .refine((entries) => Object.keys(entries).length > 0)
+  .meta({ minProperties: 1 });
 
 const team = section('Somebody who may call.', {
   id: identifier('Its name in metrics, spans and logs.', 'unknown'),
