@@ -1,1 +1,2 @@
 export { FakeClock, settled } from './fake-clock.js';
+export { RecordingTracer, type EndedSpan, type SpanTree } from './recording-tracer.js';

@@ -1,0 +1,549 @@
+import { GatewayError, seededRandom, type CallIdentity, type Target } from '@weir/kernel';
+import type { Ask, Ending, Limiter, Permit, Refund, Turn } from '@weir/limiter';
+import { FakeClock, RecordingTracer, type SpanTree } from '@weir/testing';
+import type { Frame, StreamClient, StreamReading, UpstreamAnswer, UpstreamRequest } from '@weir/upstream';
+import { emptyResource } from '@opentelemetry/resources';
+import { RequestTraces } from './request-trace.js';
+import { SpanRecorder } from './span-recorder.js';
+import { TracedLimiter, type LimiterWatch } from './traced-limiter.js';
+import { TracedRetries } from './traced-retries.js';
+import { TracedStreamClient } from './traced-stream-client.js';
+
+const TARGET: Target = { account: 'main', model: 'gemini-2.5-pro' };
+const ASK: Ask = { target: TARGET, cost: { inputTokens: 100, outputTokens: 50 } };
+const IDENTITY = {
+  'gen_ai.operation.name': 'chat',
+  'gen_ai.provider.name': 'gcp.gemini',
+  'gen_ai.request.model': 'gemini-2.5-pro',
+  'weir.account': 'main',
+  'weir.team': 'search',
+  'gen_ai.prompt.name': 'faq',
+  'weir.priority': 'normal',
+};
+const CHAT = 'chat gemini-2.5-pro';
+
+function identity(): CallIdentity {
+  return {
+    requestId: 'req-1',
+    team: 'search',
+    model: 'chat-route',
+    operation: 'chat',
+    template: 'faq',
+    priority: 'normal',
+  };
+}
+
+const RATE_LIMITED = new GatewayError('upstream_rate_limited', 'Too many requests.', {
+  origin: 'provider',
+  failure: 'rate_limit_requests',
+  retryable: true,
+  hintMs: 200,
+  upstreamStatus: 429,
+  sent: true,
+});
+const LEFT = new GatewayError('client_disconnected', 'The caller left.');
+
+/** One request below a server span, on ports whose behaviour each test writes down. */
+class Scene {
+  readonly clock = new FakeClock(1000);
+  readonly tracer = new RecordingTracer();
+  readonly abort = new AbortController();
+  readonly call = identity();
+  readonly traces = new RequestTraces(
+    new Map([['main', { id: 'main', provider: 'gcp.gemini', models: [{ name: TARGET.model }] }]]),
+  );
+  readonly recorder = new SpanRecorder({
+    clock: this.clock,
+    random: seededRandom(7),
+    resource: emptyResource(),
+    scope: { name: 'test' },
+    sinks: [this.tracer],
+    exportRatio: 1,
+  });
+  readonly server = this.recorder.start('POST /v1/chat/completions', {
+    parent: undefined,
+    kind: 1,
+    attributes: {},
+  });
+  readonly retries = new TracedRetries(this.recorder, this.traces);
+
+  constructor() {
+    this.traces.begin(this.call, this.server);
+  }
+
+  enter(limiter: Partial<Limiter>): Turn {
+    const traced = new TracedLimiter(fakeLimiter(limiter), this.recorder, this.traces, SILENT_WATCH);
+    return traced.enter({ identity: this.call, deadline: Infinity });
+  }
+
+  open(client: StreamClient, attempt = 1): Promise<UpstreamAnswer> {
+    const request: UpstreamRequest = {
+      identity: this.call,
+      target: TARGET,
+      attempt,
+      path: '/chat/completions',
+      body: new Uint8Array(),
+      stream: true,
+      usageInjected: false,
+    };
+    return new TracedStreamClient(client, this.recorder, this.traces).open(request, this.abort.signal);
+  }
+
+  /** What is below the server span. */
+  children(): readonly SpanTree[] {
+    this.server.end();
+    const [root, ...others] = this.tracer.trees();
+    expect(others).toEqual([]);
+    return root?.children ?? [];
+  }
+}
+
+const SILENT_WATCH: LimiterWatch = {
+  waits: () => () => undefined,
+  holds: () => () => undefined,
+  charged: () => undefined,
+  observed: () => undefined,
+};
+
+function fakeLimiter(some: Partial<Limiter>): Limiter {
+  const unused = (): never => {
+    throw new Error('not part of this scene');
+  };
+  return {
+    enter: unused,
+    eta: unused,
+    observe: unused,
+    setLimit: unused,
+    drain: unused,
+    status: () => ({
+      waiting: 0,
+      open: 0,
+      draining: false,
+      dimensions: [
+        { id: 'main/rpm', scope: 'account', unit: 'requests', limit: 60, room: 1, used: 59, pausedForMs: 0 },
+      ],
+      flows: [],
+    }),
+    ...some,
+  };
+}
+
+function turnOf(acquire: Turn['acquire']): Turn {
+  return { acquire, leave: () => undefined };
+}
+
+function permit(some: Partial<Permit> = {}, refunds: readonly Refund[] = []): Permit {
+  const ending = (kind: Ending['kind'], chargedTokens: number): Ending => {
+    return { kind, reservedTokens: 150, chargedTokens, refunds };
+  };
+  return {
+    id: 'p1',
+    target: TARGET,
+    reserved: ASK.cost,
+    eligibleAt: 1000,
+    grantedAt: 1000,
+    boundBy: undefined,
+    depthAtEntry: 0,
+    sent: () => undefined,
+    settle: () => ending('settled', 90),
+    fail: () => ending('rejected', 0),
+    cancel: () => ending('cancelled', 0),
+    ...some,
+  };
+}
+
+function granting(...permits: readonly Permit[]): Partial<Limiter> {
+  const left = [...permits];
+  return { enter: () => turnOf(async () => left.shift() ?? permit()) };
+}
+
+const READING: StreamReading = {
+  frames: 3,
+  bytes: 300,
+  visibleBytes: 60,
+  usage: { inputTokens: 40, outputTokens: 20, totalTokens: 60, cachedInputTokens: undefined },
+  finishReason: 'stop',
+  responseId: 'chatcmpl-1',
+  responseModel: 'gemini-2.5-pro-002',
+  firstByteAt: 1010,
+  firstVisibleAt: 1020,
+  bufferedBytes: 0,
+};
+
+function client(open: StreamClient['open']): StreamClient {
+  return { open, close: async () => undefined };
+}
+
+/** Answers with three frames, each 10 ms after the one before; `cut` is thrown instead of the last. */
+function answering(scene: Scene, cut?: GatewayError): StreamClient {
+  return client(async (request) => {
+    request.onSent?.();
+    await scene.clock.advance(20);
+    return {
+      status: 200,
+      contentType: 'text/event-stream',
+      headers: {},
+      reading: READING,
+      frames: (async function* frames(): AsyncGenerator<Frame> {
+        for (let index = 0; index < 3; index += 1) {
+          await scene.clock.advance(10);
+          if (index === 2 && cut !== undefined) throw cut;
+          yield { bytes: new Uint8Array(100), visible: true };
+        }
+      })(),
+    };
+  });
+}
+
+async function drain(answer: UpstreamAnswer): Promise<void> {
+  for await (const frame of answer.frames) expect(frame.bytes.length).toBe(100);
+}
+
+/** What stands on an attempt that came whole, as READING tells it. */
+const ANSWERED = {
+  ...IDENTITY,
+  'weir.attempt.number': 1,
+  'weir.attempt.outcome': 'ok',
+  'gen_ai.request.stream': true,
+  'http.response.status_code': 200,
+  'gen_ai.response.model': 'gemini-2.5-pro-002',
+  'gen_ai.response.id': 'chatcmpl-1',
+  'gen_ai.response.finish_reasons': ['stop'],
+  'gen_ai.response.time_to_first_chunk': 0.02,
+  'gen_ai.usage.input_tokens': 40,
+  'gen_ai.usage.output_tokens': 20,
+};
+
+function waited(at: readonly [number, number], nth = '', bound: Record<string, unknown> = {}): SpanTree {
+  return {
+    span: `weir.queue.wait${nth}`,
+    kind: 'internal',
+    status: 'unset',
+    at,
+    attributes: { ...IDENTITY, 'weir.wait.result': 'granted', 'weir.queue.depth_at_entry': 0 },
+    links: [],
+    children: [
+      {
+        span: `weir.acquire${nth}`,
+        kind: 'internal',
+        status: 'unset',
+        at,
+        attributes: {
+          ...IDENTITY,
+          'weir.wait.result': 'granted',
+          'weir.bucket': 'none',
+          'weir.tokens.requested': 150,
+          ...bound,
+        },
+        links: [],
+        children: [],
+      },
+    ],
+  };
+}
+
+function relayed(at: readonly [number, number], end: string): SpanTree {
+  return {
+    span: 'weir.stream',
+    kind: 'internal',
+    status: end === 'upstream_broken' ? 'error' : 'unset',
+    at,
+    attributes: { ...IDENTITY, 'weir.stream.chunks': 3, 'weir.stream.bytes': 300, 'weir.stream.end': end },
+    links: [],
+    children: [],
+  };
+}
+
+function refunded(at: number, reason: string, amount: number, link: string): SpanTree {
+  return {
+    span: 'weir.refund',
+    kind: 'internal',
+    status: 'unset',
+    at: [at, at],
+    attributes: {
+      ...IDENTITY,
+      'weir.bucket': 'tpm',
+      'weir.refund.reason': reason,
+      'weir.refund.amount': amount,
+      'weir.tokens.refunded': amount,
+    },
+    links: [link],
+    children: [],
+  };
+}
+
+describe('span tree', () => {
+  it('plain: a wait of nothing, one attempt with its stream, a refund of what was not used', async () => {
+    const scene = new Scene();
+    const overestimate: Refund = { unit: 'tokens', amount: 60, reason: 'overestimate' };
+    const turn = scene.enter(granting(permit({}, [overestimate])));
+    const taken = await turn.acquire(ASK, scene.abort.signal);
+    await drain(await scene.open(answering(scene)));
+    taken.settle({ inputTokens: 40, outputTokens: 20 });
+    turn.leave();
+
+    expect(scene.children()).toEqual([
+      waited([1000, 1000]),
+      {
+        span: CHAT,
+        kind: 'client',
+        status: 'unset',
+        at: [1000, 1050],
+        attributes: ANSWERED,
+        links: [],
+        children: [relayed([1010, 1050], 'complete')],
+      },
+      refunded(1050, 'overestimate', 60, 'weir.acquire'),
+    ]);
+  });
+
+  it('queued: the wait counts from being next in the conversation, and names what bound it', async () => {
+    const scene = new Scene();
+    const turn = scene.enter({
+      enter: () =>
+        turnOf(async () => {
+          await scene.clock.advance(900);
+          return permit({ eligibleAt: 1300, grantedAt: 1900, boundBy: 'main/rpm', depthAtEntry: 4 });
+        }),
+    });
+    await turn.acquire(ASK, scene.abort.signal);
+
+    const [wait, ...others] = scene.children();
+    expect(others).toEqual([]);
+    expect(wait).toEqual({
+      ...waited([1300, 1900], '', { 'weir.bucket': 'rpm', 'weir.dimension': 'main/rpm' }),
+      attributes: { ...IDENTITY, 'weir.wait.result': 'granted', 'weir.queue.depth_at_entry': 4 },
+    });
+  });
+
+  it('429, then success: a refund of tokens only, one retry, a second wait, a linked attempt', async () => {
+    const scene = new Scene();
+    const throttled: Refund = { unit: 'tokens', amount: 150, reason: 'throttled' };
+    const turn = scene.enter(
+      granting(permit({}, [throttled]), permit({ eligibleAt: 1000, grantedAt: 1200 })),
+    );
+    const first = await turn.acquire(ASK, scene.abort.signal);
+    const rejected = scene.open(
+      client(async (request) => {
+        request.onSent?.();
+        throw RATE_LIMITED;
+      }),
+    );
+    await expect(rejected).rejects.toBe(RATE_LIMITED);
+    first.fail(RATE_LIMITED);
+    scene.retries.decided({
+      identity: scene.call,
+      attempt: 1,
+      error: RATE_LIMITED,
+      delayMs: 0,
+      hintMs: 200,
+      source: 'hint',
+      result: 'scheduled',
+    })();
+    const second = turn.acquire(ASK, scene.abort.signal);
+    await scene.clock.advance(200);
+    await second;
+    await drain(await scene.open(answering(scene), 2));
+
+    const [wait, attempt, refund, retry, ...rest] = scene.children();
+    expect(wait).toEqual(waited([1000, 1000], '#1'));
+    expect(attempt).toEqual({
+      span: `${CHAT}#1`,
+      kind: 'client',
+      status: 'error',
+      at: [1000, 1000],
+      attributes: {
+        ...IDENTITY,
+        'weir.attempt.number': 1,
+        'weir.attempt.outcome': 'throttled',
+        'gen_ai.request.stream': true,
+        'http.response.status_code': 429,
+        'error.type': '429',
+        'weir.throttle.kind': 'requests',
+        'weir.retry_after_ms': 200,
+      },
+      links: [],
+      children: [],
+    });
+    expect(refund).toEqual(refunded(1000, 'throttled', 150, 'weir.acquire#1'));
+    expect(retry).toEqual({
+      span: 'weir.retry',
+      kind: 'internal',
+      status: 'unset',
+      at: [1000, 1000],
+      attributes: {
+        ...IDENTITY,
+        'weir.attempt.number': 1,
+        'weir.retry.reason': 'rate_limit_requests',
+        'weir.retry.delay_ms': 0,
+        'weir.retry.source': 'retry_after',
+        'weir.retry.result': 'scheduled',
+        'weir.retry_after_ms': 200,
+      },
+      links: [`${CHAT}#1`],
+      children: [],
+    });
+    expect(rest).toEqual([
+      waited([1000, 1200], '#2'),
+      {
+        span: `${CHAT}#2`,
+        kind: 'client',
+        status: 'unset',
+        at: [1200, 1250],
+        attributes: {
+          ...ANSWERED,
+          'weir.attempt.number': 2,
+          'weir.retry.reason': 'rate_limit_requests',
+          'gen_ai.response.time_to_first_chunk': 0,
+        },
+        links: [`${CHAT}#1`],
+        children: [relayed([1010, 1250], 'complete')],
+      },
+    ]);
+  });
+
+  it('exhausted: the last decision is an error, and ends where the backoff would have begun', () => {
+    const scene = new Scene();
+    const decision = { identity: scene.call, attempt: 4, error: RATE_LIMITED, delayMs: 0, hintMs: undefined };
+    scene.retries.decided({ ...decision, source: 'computed', result: 'exhausted' })();
+    expect(scene.children()).toMatchObject([
+      { span: 'weir.retry', status: 'error', attributes: { 'weir.retry.result': 'exhausted' }, links: [] },
+    ]);
+  });
+
+  it('cancelled in the queue: both spans end then, and neither is an error', async () => {
+    const scene = new Scene();
+    const turn = scene.enter({
+      enter: () =>
+        turnOf(async () => {
+          await scene.clock.advance(500);
+          throw LEFT;
+        }),
+    });
+    await expect(turn.acquire(ASK, scene.abort.signal)).rejects.toBe(LEFT);
+    const cancelled = { status: 'unset', at: [1000, 1500] };
+    expect(scene.children()).toMatchObject([
+      { span: 'weir.queue.wait', ...cancelled, children: [{ span: 'weir.acquire', ...cancelled }] },
+    ]);
+    expect(scene.tracer.named('weir.acquire')[0]?.attributes).toEqual({
+      ...IDENTITY,
+      'weir.wait.result': 'cancelled',
+      'weir.bucket': 'none',
+      'weir.tokens.requested': 150,
+    });
+  });
+
+  it.each([
+    ['wait_exceeds_deadline', 'timeout'],
+    ['draining', 'shed'],
+  ] as const)('refused with %s: an error whose result is %s', async (code, result) => {
+    const scene = new Scene();
+    const refusal = new GatewayError(code, 'No.');
+    const turn = scene.enter({ enter: () => turnOf(() => Promise.reject(refusal)) });
+    await expect(turn.acquire(ASK, scene.abort.signal)).rejects.toBe(refusal);
+    expect(scene.children()).toMatchObject([{ status: 'error', attributes: { 'weir.wait.result': result } }]);
+  });
+
+  it('refused at the door: a wait of nothing that was shed', () => {
+    const scene = new Scene();
+    const refusal = new GatewayError('queue_full', 'Full.');
+    expect(() =>
+      scene.enter({
+        enter: () => {
+          throw refusal;
+        },
+      }),
+    ).toThrow(refusal);
+    expect(scene.children()).toMatchObject([
+      {
+        span: 'weir.queue.wait',
+        status: 'error',
+        attributes: { 'gen_ai.request.model': 'chat-route', 'weir.wait.result': 'shed' },
+      },
+    ]);
+  });
+
+  it('cancelled mid-stream: attempt and stream end at the abort, neither is an error', async () => {
+    const scene = new Scene();
+    const answer = await scene.open(answering(scene));
+    await answer.frames[Symbol.asyncIterator]().next();
+    scene.abort.abort(LEFT);
+    await scene.clock.advance(100);
+    expect(scene.children()).toEqual([
+      {
+        span: CHAT,
+        kind: 'client',
+        status: 'unset',
+        at: [1000, 1030],
+        attributes: { ...ANSWERED, 'weir.attempt.outcome': 'cancelled' },
+        links: [],
+        children: [relayed([1010, 1030], 'client_gone')],
+      },
+    ]);
+  });
+
+  it('a reader that leaves ends the attempt like a caller that left', async () => {
+    const scene = new Scene();
+    for await (const _frame of (await scene.open(answering(scene))).frames) break;
+    expect(scene.children()).toMatchObject([
+      {
+        status: 'unset',
+        attributes: { 'weir.attempt.outcome': 'cancelled' },
+        children: [{ status: 'unset' }],
+      },
+    ]);
+  });
+
+  it('broken mid-stream: attempt and stream are errors', async () => {
+    const scene = new Scene();
+    const cut = new GatewayError('stream_truncated', 'Cut.', { origin: 'provider', committed: true });
+    await expect(drain(await scene.open(answering(scene, cut)))).rejects.toBe(cut);
+    expect(scene.children()).toMatchObject([
+      {
+        status: 'error',
+        attributes: { 'weir.attempt.outcome': 'error', 'error.type': 'stream_truncated' },
+        children: [{ status: 'error', attributes: { 'weir.stream.end': 'upstream_broken' } }],
+      },
+    ]);
+  });
+
+  it('never sent: the attempt says so', async () => {
+    const scene = new Scene();
+    const refused = new GatewayError('upstream_unavailable', 'Refused.', { retryable: true });
+    await expect(scene.open(client(() => Promise.reject(refused)))).rejects.toBe(refused);
+    expect(scene.children()).toMatchObject([
+      { status: 'error', attributes: { 'weir.attempt.sent': false, 'error.type': 'upstream_unavailable' } },
+    ]);
+  });
+
+  it('takes its listener off the signal, however the attempt ends', async () => {
+    const scene = new Scene();
+    const listening = { added: 0, removed: 0 };
+    const { signal } = scene.abort;
+    const add = signal.addEventListener.bind(signal);
+    const remove = signal.removeEventListener.bind(signal);
+    jest.spyOn(signal, 'addEventListener').mockImplementation((...args: Parameters<typeof add>) => {
+      listening.added += 1;
+      add(...args);
+    });
+    jest.spyOn(signal, 'removeEventListener').mockImplementation((...args: Parameters<typeof remove>) => {
+      listening.removed += 1;
+      remove(...args);
+    });
+    await drain(await scene.open(answering(scene)));
+    expect(listening).toEqual({ added: 1, removed: 1 });
+  });
+
+  it('ends a permit once', async () => {
+    const scene = new Scene();
+    const again: Ending = { kind: 'already_ended', reservedTokens: 150, chargedTokens: 150, refunds: [] };
+    const refund: Refund = { unit: 'requests', amount: 1, reason: 'cancelled' };
+    const turn = scene.enter(granting(permit({ settle: () => again }, [refund])));
+    const taken = await turn.acquire(ASK, scene.abort.signal);
+    taken.cancel();
+    expect(taken.settle({ inputTokens: 1, outputTokens: 1 })).toBe(again);
+    expect(scene.tracer.named('weir.refund').map(({ attributes }) => attributes)).toEqual([
+      { ...IDENTITY, 'weir.bucket': 'rpm', 'weir.refund.reason': 'cancelled', 'weir.refund.amount': 1 },
+    ]);
+  });
+});
