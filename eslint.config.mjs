@@ -45,7 +45,7 @@ const CLOCKLESS = {
   message: 'Ask Clock.',
 };
 
-const SPECS = ['**/*.spec.ts', '**/*.contract.ts', 'apps/*/test/**', 'libs/testing/**'];
+const SPECS = ['**/*.spec.ts', '**/*.contract.ts', '**/test/**/*.ts', '**/testing/**/*.ts'];
 const TESTS = [...SPECS, 'apps/bench/**'];
 
 export default tseslint.config(

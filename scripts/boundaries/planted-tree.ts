@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 export type Tree = Readonly<Record<string, string>>;
 
 const DOOR = /^(?:apps\/[^/]+\/src\/main|libs\/[^/]+\/src\/index)\.ts$/;
-const TEST = /\.(?:spec|contract)\.ts$|\/test\/|^libs\/testing\//;
+const TEST = /\.(?:spec|contract)\.ts$|\/(?:test|testing)\//;
 const IMPORTED = /(?:from|import) '([^']+)'/g;
 
 /** Packages that a plant may use although package.json of the tree does not name them. */
