@@ -1,0 +1,11 @@
+export { readChatRequest, type ChatRequest } from './chat-request.js';
+export { completionToStream } from './completion-chunks.js';
+export { completionFacts, type ChoiceFacts, type CompletionFacts } from './completion-facts.js';
+export { encodeErrorBody, encodeErrorEvent, errorAnswer, type ErrorAnswer } from './error-body.js';
+export { EventReader, isErrorBody, type EventReading } from './event-reader.js';
+export { elementsOf, isRecord, parseJson } from './json-value.js';
+export { LineDecoder, MAX_LINE_BYTES, type LineListener } from './line-decoder.js';
+export { rewriteRequest, type RequestChanges } from './rewrite-request.js';
+export { MAX_EVENT_BYTES, SseDecoder, type SseEvent, type SseListener } from './sse-decoder.js';
+export { DONE_EVENT, encodeSseEvent } from './sse-encoder.js';
+export { mergeUsage, readUsage, type TokenUsage } from './usage.js';

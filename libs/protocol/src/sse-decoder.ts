@@ -1,0 +1,128 @@
+import { GatewayError } from '@weir/kernel';
+import { ByteAccumulator } from './byte-accumulator.js';
+import { LineDecoder, MAX_LINE_BYTES } from './line-decoder.js';
+
+const COLON = 0x3a;
+const SPACE = 0x20;
+const BRACE = 0x7b;
+const LINE_FEED = Buffer.from('\n');
+const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+const DONE = Buffer.from('[DONE]');
+
+/** The largest event of several lines, in bytes. */
+export const MAX_EVENT_BYTES = 2 * MAX_LINE_BYTES;
+
+/** One event as it came, and what its fields say. */
+export interface SseEvent {
+  /** Exactly what came: comments before it, its lines, its blank line. All events together are the whole stream. */
+  readonly bytes: Buffer;
+  /** Undefined where the block carried none: comments, lone blank lines, `id:` or `retry:` only. */
+  readonly data: Buffer | undefined;
+  readonly event: string | undefined;
+  /** False for what was left at the end without a blank line: complete only if its data can be read. */
+  readonly terminated: boolean;
+}
+
+/** Receives one event. */
+export type SseListener = (event: SseEvent) => void;
+
+/**
+ * Reads server-sent events off bytes, as the WHATWG standard says, and forgives what providers get wrong
+ * (seen up to 2026-11): a bare `[DONE]` line, a bare JSON line, and `error: {…}` as a field of its own.
+ */
+export class SseDecoder {
+  private readonly lines = new LineDecoder();
+  private readonly frame = new ByteAccumulator();
+  private readonly data = new ByteAccumulator();
+  private hasData = false;
+  private event: string | undefined;
+  private atStart = true;
+
+  /** Bytes of the event that is not complete yet. */
+  get pendingBytes(): number {
+    return this.lines.pendingBytes + this.frame.length;
+  }
+
+  /**
+   * Takes a read over; the caller must not change it afterwards.
+   * @throws GatewayError `upstream_protocol` for a line or an event that is too large to hold
+   */
+  push(read: Uint8Array, onEvent: SseListener): void {
+    this.lines.push(read, (bytes, length) => {
+      this.line(bytes, length, onEvent);
+    });
+  }
+
+  /** The stream is over; what is left becomes an event that is not `terminated`. */
+  end(onEvent: SseListener): void {
+    this.lines.end((bytes, length) => {
+      this.frame.append(bytes);
+      this.field(bytes.subarray(this.skipBom(bytes), length));
+    });
+    if (this.frame.length > 0) this.dispatch(false, onEvent);
+  }
+
+  private line(bytes: Buffer, length: number, onEvent: SseListener): void {
+    this.frame.append(bytes);
+    if (this.frame.length > MAX_EVENT_BYTES) throw oversized();
+    const start = this.skipBom(bytes);
+    if (length === start) this.dispatch(true, onEvent);
+    else this.field(bytes.subarray(start, length));
+  }
+
+  private skipBom(bytes: Buffer): number {
+    if (!this.atStart) return 0;
+    this.atStart = false;
+    return bytes.subarray(0, BOM.length).equals(BOM) ? BOM.length : 0;
+  }
+
+  private field(line: Buffer): void {
+    if (line[0] === COLON) return;
+    if (line[0] === BRACE || startsWith(line, DONE)) {
+      this.addData(line);
+      return;
+    }
+    const colon = line.indexOf(COLON);
+    const name = line.toString('latin1', 0, colon === -1 ? line.length : colon);
+    const value = colon === -1 ? line.subarray(line.length) : afterColon(line, colon);
+    if (name === 'data') this.addData(value);
+    else if (name === 'event') this.event = value.toString('utf8');
+    else if (name === 'error') {
+      this.event = 'error';
+      this.addData(value);
+    }
+  }
+
+  private addData(value: Buffer): void {
+    if (this.hasData) this.data.append(LINE_FEED);
+    this.hasData = true;
+    this.data.append(value);
+  }
+
+  private dispatch(terminated: boolean, onEvent: SseListener): void {
+    const data = this.data.length > 0 ? this.data.take() : undefined;
+    const event = this.event;
+    this.hasData = false;
+    this.event = undefined;
+    onEvent({ bytes: this.frame.take(), data, event, terminated });
+  }
+}
+
+/** Only one space belongs to the syntax; a second one is content. */
+function afterColon(line: Buffer, colon: number): Buffer {
+  return line.subarray(line[colon + 1] === SPACE ? colon + 2 : colon + 1);
+}
+
+function startsWith(line: Buffer, prefix: Buffer): boolean {
+  return (
+    line.length >= prefix.length && line[0] === prefix[0] && line.subarray(0, prefix.length).equals(prefix)
+  );
+}
+
+function oversized(): GatewayError {
+  return new GatewayError(
+    'upstream_protocol',
+    `The provider sent an event of more than ${MAX_EVENT_BYTES} bytes, which the gateway does not hold in memory.`,
+    { origin: 'provider', failure: 'fatal', sent: true },
+  );
+}
