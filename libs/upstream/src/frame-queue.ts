@@ -1,0 +1,122 @@
+import type { Frame } from './stream-client.js';
+
+/** Above this many queued bytes the provider is asked to wait. */
+export const HIGH_WATER_BYTES = 64 * 1024;
+/** Below this many it may go on. */
+const LOW_WATER_BYTES = HIGH_WATER_BYTES / 2;
+
+/** How the queue slows its source down and tells it that nobody listens any more. */
+export interface FrameSource {
+  pause(): void;
+  resume(): void;
+  /** The reader left before the end. */
+  abandoned(): void;
+}
+
+type Outcome =
+  | { readonly kind: 'running' }
+  | { readonly kind: 'ended' }
+  | { readonly kind: 'failed'; readonly error: Error };
+
+interface Waiter {
+  readonly resolve: (result: IteratorResult<Frame>) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * Frames between the socket and one reader, bounded: a slow reader stops the socket, not the process.
+ * What came before a failure is still handed out, then the failure is thrown.
+ */
+export class FrameQueue implements AsyncIterableIterator<Frame> {
+  private frames: Frame[] = [];
+  private head = 0;
+  private queuedBytes = 0;
+  private paused = false;
+  private outcome: Outcome = { kind: 'running' };
+  private waiter: Waiter | undefined;
+
+  constructor(private readonly source: FrameSource) {}
+
+  /** Bytes that came and were not taken yet. */
+  get bytes(): number {
+    return this.queuedBytes;
+  }
+
+  push(frame: Frame): void {
+    if (this.waiter) {
+      const { resolve } = this.waiter;
+      this.waiter = undefined;
+      resolve({ value: frame, done: false });
+      return;
+    }
+    this.frames.push(frame);
+    this.queuedBytes += frame.bytes.byteLength;
+    if (this.paused || this.queuedBytes <= HIGH_WATER_BYTES) return;
+    this.paused = true;
+    this.source.pause();
+  }
+
+  end(): void {
+    this.settle({ kind: 'ended' });
+  }
+
+  fail(error: Error): void {
+    this.settle({ kind: 'failed', error });
+  }
+
+  /** Fails at once: what is queued is thrown away. */
+  abort(error: Error): void {
+    this.clear();
+    this.settle({ kind: 'failed', error });
+  }
+
+  next(): Promise<IteratorResult<Frame>> {
+    const frame = this.frames[this.head];
+    if (frame) return Promise.resolve({ value: this.take(frame), done: false });
+    if (this.outcome.kind === 'ended') return Promise.resolve({ value: undefined, done: true });
+    if (this.outcome.kind === 'failed') return Promise.reject(this.outcome.error);
+    return new Promise((resolve, reject) => {
+      this.waiter = { resolve, reject };
+    });
+  }
+
+  return(): Promise<IteratorResult<Frame>> {
+    this.clear();
+    if (this.outcome.kind === 'running') this.source.abandoned();
+    this.settle({ kind: 'ended' });
+    return Promise.resolve({ value: undefined, done: true });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  private take(frame: Frame): Frame {
+    this.head += 1;
+    this.queuedBytes -= frame.bytes.byteLength;
+    if (this.head === this.frames.length) {
+      this.frames = [];
+      this.head = 0;
+    }
+    if (this.paused && this.queuedBytes < LOW_WATER_BYTES) {
+      this.paused = false;
+      this.source.resume();
+    }
+    return frame;
+  }
+
+  private clear(): void {
+    this.frames = [];
+    this.head = 0;
+    this.queuedBytes = 0;
+  }
+
+  private settle(outcome: Outcome): void {
+    if (this.outcome.kind !== 'running') return;
+    this.outcome = outcome;
+    const { waiter } = this;
+    this.waiter = undefined;
+    if (outcome.kind === 'failed') waiter?.reject(outcome.error);
+    else waiter?.resolve({ value: undefined, done: true });
+  }
+}

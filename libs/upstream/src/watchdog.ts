@@ -1,0 +1,80 @@
+import type { Clock, Milliseconds, TimeoutPhase, Timer, Timers } from '@weir/kernel';
+
+/** What the watchdog waits for now, and for how long. */
+interface Vigil {
+  readonly phase: TimeoutPhase;
+  readonly limitMs: Milliseconds;
+  /** The last sign of life, on the clock. */
+  since: Milliseconds;
+}
+
+/**
+ * The waits of one attempt: one phase at a time, and a total over all of them.
+ * A sign of life only notes the time; the timer looks at it when it fires. So a chunk costs one clock reading.
+ */
+export class Watchdog {
+  private vigil: Vigil | undefined;
+  private timer: Timer | undefined;
+  private readonly total: Timer;
+  private paused = false;
+
+  /** @param onExpire called at most once; the watchdog is stopped then */
+  constructor(
+    private readonly clock: Clock,
+    private readonly timers: Timers,
+    totalMs: Milliseconds,
+    private readonly onExpire: (phase: TimeoutPhase) => void,
+  ) {
+    this.total = timers.after(totalMs, () => {
+      this.expire('total');
+    });
+  }
+
+  /** Starts to wait for something else; the former wait is over. */
+  expect(phase: TimeoutPhase, limitMs: Milliseconds): void {
+    this.vigil = { phase, limitMs, since: this.clock.now() };
+    this.arm(limitMs);
+  }
+
+  /** A sign of life. */
+  touch(): void {
+    if (this.vigil) this.vigil.since = this.clock.now();
+  }
+
+  /** Silence does not count until `resume`: it is the caller who is slow. The total goes on. */
+  pause(): void {
+    this.paused = true;
+  }
+
+  resume(): void {
+    this.paused = false;
+    this.touch();
+  }
+
+  stop(): void {
+    this.timer?.cancel();
+    this.total.cancel();
+    this.vigil = undefined;
+  }
+
+  private arm(delayMs: Milliseconds): void {
+    this.timer?.cancel();
+    this.timer = this.timers.after(delayMs, () => {
+      this.look();
+    });
+  }
+
+  private look(): void {
+    const { vigil } = this;
+    if (!vigil) return;
+    if (this.paused) vigil.since = this.clock.now();
+    const leftMs = vigil.since + vigil.limitMs - this.clock.now();
+    if (leftMs > 0) this.arm(leftMs);
+    else this.expire(vigil.phase);
+  }
+
+  private expire(phase: TimeoutPhase): void {
+    this.stop();
+    this.onExpire(phase);
+  }
+}
