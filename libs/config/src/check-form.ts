@@ -56,9 +56,11 @@ function toFaults(issue: z.core.$ZodIssue, shown: unknown): readonly Fault[] {
 
 function unknownField(path: FieldPath, key: string): Fault {
   const names = fieldNamesAt(fileSchema, path);
+  // `apiKey:value` without its blank is one long name to YAML: nothing behind the colon may be shown.
+  const name = key.replace(/[:=\s].*/s, '…');
   return {
-    path: formatPath([...path, key]),
-    value: `unknown field${didYouMean(key, names)}`,
+    path: formatPath([...path, name]),
+    value: `unknown field${didYouMean(name, names)}`,
     allowed: names.join(', '),
   };
 }
@@ -81,9 +83,8 @@ function prototypePaths(value: unknown, path: FieldPath): readonly FieldPath[] {
 
 /** An address may carry a credential even where it must not; a shape is the one map that is small and harmless. */
 function show(value: unknown, path: FieldPath): string {
-  if (typeof value === 'string' && value.includes('://')) {
-    return showValue(value.replace(/\/\/[^/]*@/, '//…@').replace(/[?#].*/s, '?…'));
-  }
+  if (typeof value === 'string')
+    return showValue(value.replace(/^.*@/s, '…@').replace(/(:\/\/[^?#]*[?#]).*/s, '$1…'));
   const isShape = schemaAt(fileSchema, path)?._zod.def.type === 'union';
   return isShape && typeof value === 'object' && value !== null ? JSON.stringify(value) : showValue(value);
 }

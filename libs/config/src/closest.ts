@@ -21,16 +21,23 @@ function bare(word: string): string {
   return word.toLowerCase().replace(/[^a-z0-9/]/g, '');
 }
 
-/** Levenshtein's distance: the fewest letters to add, drop or change. */
+/** The fewest letters to add, drop, change or swap with their neighbour (optimal string alignment). */
 function editDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  let before: readonly number[] = [];
+  let row: readonly number[] = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 1; i <= from.length; i++) {
     const next = [i];
     for (let j = 1; j <= to.length; j++) {
-      const changed = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
-      next.push(Math.min(changed, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+      const changed = at(row, j - 1) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      const swapped =
+        from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1] ? at(before, j - 2) + 1 : Infinity;
+      next.push(Math.min(changed, swapped, at(row, j) + 1, at(next, j - 1) + 1));
     }
-    row = next;
+    [before, row] = [row, next];
   }
-  return row[to.length] ?? 0;
+  return at(row, to.length);
+}
+
+function at(row: readonly number[], index: number): number {
+  return row[index] ?? Infinity;
 }

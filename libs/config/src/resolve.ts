@@ -131,8 +131,6 @@ function ownNames(accounts: readonly AccountConfig[]): GatewayConfig['routes'] {
 
 /** Callers choose the name that is looked up here, so nothing may be inherited. */
 function byName(routes: readonly RouteConfig[]): GatewayConfig['routes'] {
-  return Object.assign<Record<string, RouteConfig>, Record<string, RouteConfig>>(
-    { __proto__: null } as never,
-    Object.fromEntries(routes.map((route) => [route.name, route])),
-  );
+  const bare = Object.create(null) as object;
+  return Object.assign(bare, Object.fromEntries(routes.map((route) => [route.name, route])));
 }
