@@ -4,7 +4,7 @@ import { ConfigFaults } from './fault.js';
 import { loadConfig } from './load-config.js';
 
 const SEED = 20261129;
-const RUNS = { seed: SEED, numRuns: 500 };
+const RUNS = { seed: SEED, numRuns: 200 };
 
 function load(text: string, env: Record<string, string> = {}) {
   return loadConfig({ ...env, WEIR_CONFIG: 'f' }, () => text);
