@@ -4,6 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { systemClock, systemTimers } from '@weir/kernel';
 import { ControlController } from './control/control.controller.js';
+import { parseJson } from './http/json-body.js';
 import { ModelApi } from './http/model-api.js';
 import { ModelController } from './http/model.controller.js';
 import { OpenAiErrorFilter } from './http/openai-error.filter.js';
@@ -41,6 +42,8 @@ export interface RunningSimulator {
   close(): Promise<void>;
 }
 
+/** What has a parser of its own in Nest, and all the rest. */
+const EVERY_BODY = ['application/json', 'application/x-www-form-urlencoded', '*'];
 const BODY_LIMIT_BYTES = 64 * 1024 * 1024;
 
 /** Starts a simulator in this process. */
@@ -49,6 +52,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Ru
   Logger.overrideLogger(false);
   const adapter = new FastifyAdapter({ bodyLimit: BODY_LIMIT_BYTES, forceCloseConnections: true });
   const app = await NestFactory.create<NestFastifyApplication>(SimulatorModule, adapter);
+  app.useBodyParser(EVERY_BODY, { bodyLimit: BODY_LIMIT_BYTES }, parseJson);
   app.useGlobalFilters(new OpenAiErrorFilter());
   await app.listen(port, host);
   return { url: (await app.getUrl()).replace('[::1]', '127.0.0.1'), close: () => app.close() };

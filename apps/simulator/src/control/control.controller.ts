@@ -1,18 +1,7 @@
-import {
-  BadRequestException,
-  Body,
-  Controller,
-  Delete,
-  Get,
-  HttpCode,
-  Inject,
-  Post,
-  Put,
-} from '@nestjs/common';
-import type { z } from 'zod';
-import { invalidInput } from '../answer/openai-error.js';
+import { Body, Controller, Delete, Get, HttpCode, Inject, Post, Put } from '@nestjs/common';
 import { Simulation } from '../http/simulation.js';
 import { BehaviourInput, FaultsInput, QuotaInput } from './control-input.js';
+import { decode } from './invalid-input.js';
 
 /** The judge's desk: reads the ledger, sets quotas, behaviour and faults. Every answer says `version: 1`. */
 @Controller('_sim')
@@ -78,10 +67,4 @@ export class ControlController {
     this.simulation.behaviour = { ...kept, ...change, ...(typeof frames === 'number' && { frames }) };
     return this.behaviour();
   }
-}
-
-function decode<Input>(schema: z.ZodType<Input>, body: unknown): Input {
-  const parsed = schema.safeParse(body);
-  if (parsed.success) return parsed.data;
-  throw new BadRequestException({ version: 1, error: invalidInput(parsed.error) });
 }

@@ -8,7 +8,7 @@ import { EmbeddingRequest, countInputs, embeddings } from '../answer/embedding-a
 import { UNAUTHORIZED, errorAnswer, invalidInput } from '../answer/openai-error.js';
 import { distorted, replacement } from '../answer/scripted-answer.js';
 import { utter } from '../answer/utterance.js';
-import { PROFILES } from '../profiles/index.js';
+import { PROFILES } from '../profiles/profiles.js';
 import type { Circumstances, Profile } from '../profiles/profile.js';
 import type { Refusal } from '../provider/provider.js';
 import type { Cost } from '../provider/scope.js';
@@ -47,7 +47,7 @@ export class ModelApi {
 
   /** `POST /v1/chat/completions` */
   async chat(call: HttpCall): Promise<void> {
-    return this.model(call, ChatRequest, (key, request) => this.chatCall(key, request));
+    return this.model(call, ChatRequest, (key, request, turn) => this.chatCall(key, request, turn));
   }
 
   /** `POST /v1/embeddings` */
@@ -91,18 +91,19 @@ export class ModelApi {
   private async model<Request>(
     { headers, body, response }: HttpCall,
     schema: z.ZodType<Request>,
-    read: (key: string, request: Request) => ModelCall,
+    read: (key: string, request: Request, turn: number) => ModelCall,
   ): Promise<void> {
     const key = keyOf(headers);
     if (key === undefined) return this.say(UNAUTHORIZED, response);
     const parsed = schema.safeParse(body);
-    if (parsed.success) return this.serve(read(key, parsed.data), response);
+    const turn = this.simulation.nextCall();
+    if (parsed.success) return this.serve(read(key, parsed.data, turn), response, turn);
     const model = modelOf(body);
     if (model !== undefined) this.simulation.provider.refuse(key, model);
     return this.say(errorAnswer(400, invalidInput(parsed.error)), response);
   }
 
-  private async serve(call: ModelCall, response: ServerResponse): Promise<void> {
+  private async serve(call: ModelCall, response: ServerResponse, turn: number): Promise<void> {
     const { provider, faults, behaviour } = this.simulation;
     const { key, model } = call;
     const fault = faults.peek(key, model);
@@ -117,15 +118,14 @@ export class ModelApi {
     if (fault) faults.spend(key, model);
     const answer = call.answer({
       ...this.profile.quotaHeaders(running.standings(), this.circumstances(model)),
-      'x-request-id': `req_sim_${this.simulation.nextCall()}`,
+      'x-request-id': `req_sim_${turn}`,
     });
     const sink = openSink(response, this.timers, fault);
     return this.speaker.speak(fault ? distorted(answer, fault) : answer, behaviour, sink, running);
   }
 
-  private chatCall(key: string, request: ChatRequest): ModelCall {
+  private chatCall(key: string, request: ChatRequest, turn: number): ModelCall {
     const { behaviour } = this.simulation;
-    const turn = this.simulation.nextCall();
     const utterance = utter(request, behaviour, turn);
     const streams = request.stream === true;
     const tells = !streams || request.stream_options?.include_usage === true;
