@@ -166,7 +166,7 @@ const PERMISSIONS = [
   never(
     'telemetry-needs-fastify-types-only',
     'The server span is a plugin: the app hands it the instance.',
-    { path: '^libs/telemetry/' },
+    { path: '^libs/telemetry/', pathNot: TESTS },
     { path: packages('fastify', '@fastify/[^/]+'), dependencyTypesNot: ['type-only'] },
   ),
   never(

@@ -68,6 +68,7 @@ function describeError(thrown: unknown): LogFields {
   return {
     error: thrown instanceof GatewayError ? thrown.code : thrown.name,
     at: (thrown.stack ?? '')
+      .replace(thrown.message, '')
       .split('\n')
       .filter((line) => /^\s+at /.test(line))
       .slice(0, 8)

@@ -1,0 +1,278 @@
+import { GatewayError, seededRandom, type CallIdentity, type Target } from '@weir/kernel';
+import type { Ask, Ending, Limiter, Permit, Refund, Turn } from '@weir/limiter';
+import { FakeClock, RecordingTracer, type SpanTree } from '@weir/testing';
+import type { Frame, StreamClient, StreamReading, UpstreamAnswer, UpstreamRequest } from '@weir/upstream';
+import { SpanKind } from '@opentelemetry/api';
+import { emptyResource } from '@opentelemetry/resources';
+import { RequestTraces } from '../src/request-trace.js';
+import { SpanRecorder } from '../src/span-recorder.js';
+import { TracedLimiter, type LimiterWatch } from '../src/traced-limiter.js';
+import { TracedRetries } from '../src/traced-retries.js';
+import { TracedStreamClient } from '../src/traced-stream-client.js';
+
+export const TARGET: Target = { account: 'main', model: 'gemini-2.5-pro' };
+export const ASK: Ask = { target: TARGET, cost: { inputTokens: 100, outputTokens: 50 } };
+export const IDENTITY = {
+  'gen_ai.operation.name': 'chat',
+  'gen_ai.provider.name': 'gcp.gemini',
+  'gen_ai.request.model': 'gemini-2.5-pro',
+  'weir.account': 'main',
+  'weir.team': 'search',
+  'gen_ai.prompt.name': 'faq',
+  'weir.priority': 'normal',
+};
+export const CHAT = 'chat gemini-2.5-pro';
+
+function identity(): CallIdentity {
+  return {
+    requestId: 'req-1',
+    team: 'search',
+    model: 'chat-route',
+    operation: 'chat',
+    template: 'faq',
+    priority: 'normal',
+  };
+}
+
+export const RATE_LIMITED = new GatewayError('upstream_rate_limited', 'Too many requests.', {
+  origin: 'provider',
+  failure: 'rate_limit_requests',
+  retryable: true,
+  hintMs: 200,
+  upstreamStatus: 429,
+  sent: true,
+});
+export const LEFT = new GatewayError('client_disconnected', 'The caller left.');
+
+/** One request below a server span, on ports whose behaviour each test writes down. */
+export class Scene {
+  readonly clock = new FakeClock(1000);
+  readonly tracer = new RecordingTracer();
+  readonly abort = new AbortController();
+  readonly call = identity();
+  readonly traces = new RequestTraces(
+    new Map([['main', { id: 'main', provider: 'gcp.gemini', models: [{ name: TARGET.model }] }]]),
+  );
+  readonly recorder = new SpanRecorder({
+    clock: this.clock,
+    random: seededRandom(7),
+    resource: emptyResource(),
+    scope: { name: 'test' },
+    sinks: [this.tracer],
+    exportRatio: 1,
+  });
+  readonly server = this.recorder.start('POST /v1/chat/completions', {
+    parent: undefined,
+    kind: SpanKind.SERVER,
+    attributes: {},
+  });
+  readonly retries = new TracedRetries(this.recorder, this.traces);
+
+  constructor() {
+    this.traces.begin(this.call, this.server);
+  }
+
+  enter(limiter: Partial<Limiter>): Turn {
+    const traced = new TracedLimiter(fakeLimiter(limiter), this.recorder, this.traces, SILENT_WATCH);
+    return traced.enter({ identity: this.call, deadline: Infinity });
+  }
+
+  open(client: StreamClient, attempt = 1): Promise<UpstreamAnswer> {
+    const request: UpstreamRequest = {
+      identity: this.call,
+      target: TARGET,
+      attempt,
+      path: '/chat/completions',
+      body: new Uint8Array(),
+      stream: true,
+      usageInjected: false,
+    };
+    return new TracedStreamClient(client, this.recorder, this.traces).open(request, this.abort.signal);
+  }
+
+  /** What is below the server span. */
+  children(): readonly SpanTree[] {
+    this.server.end();
+    const [root, ...others] = this.tracer.trees();
+    expect(others).toEqual([]);
+    return root?.children ?? [];
+  }
+}
+
+const SILENT_WATCH: LimiterWatch = {
+  waits: () => () => undefined,
+  holds: () => () => undefined,
+  charged: () => undefined,
+  observed: () => undefined,
+};
+
+function fakeLimiter(some: Partial<Limiter>): Limiter {
+  const unused = (): never => {
+    throw new Error('not part of this scene');
+  };
+  return {
+    enter: unused,
+    eta: unused,
+    observe: unused,
+    setLimit: unused,
+    drain: unused,
+    status: () => ({
+      waiting: 0,
+      open: 0,
+      draining: false,
+      dimensions: [
+        { id: 'main/rpm', scope: 'account', unit: 'requests', limit: 60, room: 1, used: 59, pausedForMs: 0 },
+      ],
+      flows: [],
+    }),
+    ...some,
+  };
+}
+
+export function turnOf(acquire: Turn['acquire']): Turn {
+  return { acquire, leave: () => undefined };
+}
+
+export function permit(some: Partial<Permit> = {}, refunds: readonly Refund[] = []): Permit {
+  const ending = (kind: Ending['kind'], chargedTokens: number): Ending => {
+    return { kind, reservedTokens: 150, chargedTokens, refunds };
+  };
+  return {
+    id: 'p1',
+    target: TARGET,
+    reserved: ASK.cost,
+    eligibleAt: 1000,
+    grantedAt: 1000,
+    boundBy: undefined,
+    depthAtEntry: 0,
+    sent: () => undefined,
+    settle: () => ending('settled', 90),
+    fail: () => ending('rejected', 0),
+    cancel: () => ending('cancelled', 0),
+    ...some,
+  };
+}
+
+export function granting(...permits: readonly Permit[]): Partial<Limiter> {
+  const left = [...permits];
+  return { enter: () => turnOf(async () => left.shift() ?? permit()) };
+}
+
+const READING: StreamReading = {
+  frames: 3,
+  bytes: 300,
+  visibleBytes: 60,
+  usage: { inputTokens: 40, outputTokens: 20, totalTokens: 60, cachedInputTokens: undefined },
+  finishReason: 'stop',
+  responseId: 'chatcmpl-1',
+  responseModel: 'gemini-2.5-pro-002',
+  firstByteAt: 1010,
+  firstVisibleAt: 1020,
+  bufferedBytes: 0,
+};
+
+export function client(open: StreamClient['open']): StreamClient {
+  return { open, close: async () => undefined };
+}
+
+/** Answers with three frames, each 10 ms after the one before; `cut` is thrown instead of the last. */
+export function answering(scene: Scene, cut?: GatewayError): StreamClient {
+  return client(async (request) => {
+    request.onSent?.();
+    await scene.clock.advance(20);
+    return {
+      status: 200,
+      contentType: 'text/event-stream',
+      headers: {},
+      reading: READING,
+      frames: (async function* frames(): AsyncGenerator<Frame> {
+        for (let index = 0; index < 3; index += 1) {
+          await scene.clock.advance(10);
+          if (index === 2 && cut !== undefined) throw cut;
+          yield { bytes: new Uint8Array(100), visible: true };
+        }
+      })(),
+    };
+  });
+}
+
+export async function drain(answer: UpstreamAnswer): Promise<void> {
+  for await (const frame of answer.frames) expect(frame.bytes.length).toBe(100);
+}
+
+/** What stands on an attempt that came whole, as READING tells it. */
+export const ANSWERED = {
+  ...IDENTITY,
+  'weir.attempt.number': 1,
+  'weir.attempt.outcome': 'ok',
+  'gen_ai.request.stream': true,
+  'http.response.status_code': 200,
+  'gen_ai.response.model': 'gemini-2.5-pro-002',
+  'gen_ai.response.id': 'chatcmpl-1',
+  'gen_ai.response.finish_reasons': ['stop'],
+  'gen_ai.response.time_to_first_chunk': 0.02,
+  'gen_ai.usage.input_tokens': 40,
+  'gen_ai.usage.output_tokens': 20,
+};
+
+export function waited(
+  at: readonly [number, number],
+  nth = '',
+  bound: Record<string, unknown> = {},
+): SpanTree {
+  return {
+    span: `weir.queue.wait${nth}`,
+    kind: 'internal',
+    status: 'unset',
+    at,
+    attributes: { ...IDENTITY, 'weir.wait.result': 'granted', 'weir.queue.depth_at_entry': 0 },
+    links: [],
+    children: [
+      {
+        span: `weir.acquire${nth}`,
+        kind: 'internal',
+        status: 'unset',
+        at,
+        attributes: {
+          ...IDENTITY,
+          'weir.wait.result': 'granted',
+          'weir.bucket': 'none',
+          'weir.tokens.requested': 150,
+          ...bound,
+        },
+        links: [],
+        children: [],
+      },
+    ],
+  };
+}
+
+export function relayed(at: readonly [number, number], end: string): SpanTree {
+  return {
+    span: 'weir.stream',
+    kind: 'internal',
+    status: end === 'upstream_broken' ? 'error' : 'unset',
+    at,
+    attributes: { ...IDENTITY, 'weir.stream.chunks': 3, 'weir.stream.bytes': 300, 'weir.stream.end': end },
+    links: [],
+    children: [],
+  };
+}
+
+export function refunded(at: number, reason: string, amount: number, link: string): SpanTree {
+  return {
+    span: 'weir.refund',
+    kind: 'internal',
+    status: 'unset',
+    at: [at, at],
+    attributes: {
+      ...IDENTITY,
+      'weir.bucket': 'tpm',
+      'weir.refund.reason': reason,
+      'weir.refund.amount': amount,
+      'weir.tokens.refunded': amount,
+    },
+    links: [link],
+    children: [],
+  };
+}
