@@ -1,4 +1,5 @@
-import { completionFacts, type CompletionFacts } from './completion-facts.js';
+import { completionFacts } from './completion-facts.js';
+import type { CompletionFacts } from './facts.js';
 import { isRecord, parseJson } from './json-value.js';
 import type { SseEvent } from './sse-decoder.js';
 import { TextDeltaTemplate } from './text-delta-template.js';

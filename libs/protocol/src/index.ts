@@ -1,6 +1,7 @@
 export { readChatRequest, type ChatRequest } from './chat-request.js';
 export { completionToStream } from './completion-chunks.js';
-export { completionFacts, type ChoiceFacts, type CompletionFacts } from './completion-facts.js';
+export { completionFacts } from './completion-facts.js';
+export type { ChoiceFacts, CompletionFacts } from './facts.js';
 export { encodeErrorBody, encodeErrorEvent, errorAnswer, type ErrorAnswer } from './error-body.js';
 export { EventReader, isErrorBody, type EventReading } from './event-reader.js';
 export { elementsOf, isRecord, parseJson } from './json-value.js';

@@ -1,4 +1,4 @@
-import type { ChoiceFacts, CompletionFacts } from './completion-facts.js';
+import type { ChoiceFacts, CompletionFacts } from './facts.js';
 import { elementsOf, isRecord } from './json-value.js';
 import { readUsage } from './usage.js';
 

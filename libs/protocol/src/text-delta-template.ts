@@ -1,4 +1,4 @@
-import type { CompletionFacts } from './completion-facts.js';
+import type { CompletionFacts } from './facts.js';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
