@@ -3,7 +3,6 @@ import { formatPath, type Fault, type FieldPath } from './fault.js';
 
 type DraftAccount = NonNullable<NonNullable<DraftFile['accounts']>[number]>;
 type DraftLimits = NonNullable<DraftAccount['limits']>;
-type Quantity = (typeof PER_MINUTE)[number] | 'requestsPerDay' | 'concurrency';
 
 const PER_MINUTE = [
   'requestsPerMinute',
@@ -11,7 +10,6 @@ const PER_MINUTE = [
   'inputTokensPerMinute',
   'outputTokensPerMinute',
 ] as const;
-const QUANTITIES: readonly Quantity[] = [...PER_MINUTE, 'requestsPerDay', 'concurrency'];
 
 /** Limits that contradict each other, or that could never bind. */
 export function checkLimits(draft: DraftFile): readonly Fault[] {
@@ -47,7 +45,6 @@ function checkAccount(account: DraftAccount, path: FieldPath): readonly Fault[] 
         },
         at,
       ),
-      ...checkAgainstAccount(limits, own, at),
     ]),
   ];
 }
@@ -122,16 +119,6 @@ function checkQuantum(
     return [fault(at, `{"quantum":${quantum}}`, allowed)];
   }
   return [];
-}
-
-/** A model limit that the account's own limit always meets first does nothing. */
-function checkAgainstAccount(limits: DraftLimits, own: DraftLimits, path: FieldPath): readonly Fault[] {
-  const accountPath = formatPath([...path.slice(0, 2), 'limits']);
-  return QUANTITIES.flatMap((quantity) => {
-    const [limit, whole] = [limits[quantity], own[quantity]];
-    if (limit === undefined || whole === undefined || limit <= whole) return [];
-    return [fault([...path, quantity], limit, `at most ${accountPath}.${quantity}, ${whole}`)];
-  });
 }
 
 function fault(path: FieldPath, value: number | string, allowed: string): Fault {

@@ -192,16 +192,6 @@ describe('limits that contradict each other', () => {
     [withLimits('{ requestsPerMinute: 60, shape: { quantum: 1 } }'), []],
     [withLimits('{ shape: sliding }', 'models: { m: { limits: { requestsPerMinute: 1 } } }'), []],
     [
-      withLimits(
-        '{ requestsPerMinute: 5, concurrency: 2 }',
-        'models: { m: { limits: { requestsPerMinute: 6, concurrency: 3 } } }',
-      ),
-      [
-        'accounts[0].models.m.limits.requestsPerMinute: 6; allowed: at most accounts[0].limits.requestsPerMinute, 5',
-        'accounts[0].models.m.limits.concurrency: 3; allowed: at most accounts[0].limits.concurrency, 2',
-      ],
-    ],
-    [
       `${ACCOUNT}\nteams: [{ id: t, keys: ['${DIGEST}'], limits: { requestsPerMinute: 1, burst: 2 } }]`,
       ['teams[0].limits.burst: 2; allowed: at most requestsPerMinute, 1'],
     ],

@@ -3,7 +3,7 @@ import type { ConfigFile } from './schema.js';
 
 /** What is legal, but perhaps not what was meant. */
 export function noticesOf(file: ConfigFile): readonly string[] {
-  return [...unpaced(file), ...borrowedNames(file)];
+  return [...unpaced(file), ...idleLimits(file), ...borrowedNames(file)];
 }
 
 /** Without any limit the gateway can only react to 429s. */
@@ -14,6 +14,27 @@ function unpaced(file: ConfigFile): readonly string[] {
         isEmpty(account.limits) && Object.values(account.models).some(({ limits }) => isEmpty(limits)),
     )
     .map(({ id }) => `Account ${id} has no limits: its requests are not paced.`);
+}
+
+const QUANTITIES = [
+  'requestsPerMinute',
+  'tokensPerMinute',
+  'inputTokensPerMinute',
+  'outputTokensPerMinute',
+  'requestsPerDay',
+  'concurrency',
+] as const;
+
+/** A model limit above its account's never binds: legal, because a provider's own table may read so. */
+function idleLimits(file: ConfigFile): readonly string[] {
+  return file.accounts.flatMap(({ id, limits: whole = {}, models }) =>
+    Object.entries(models).flatMap(([name, { limits = {} }]) =>
+      QUANTITIES.filter((quantity) => (limits[quantity] ?? 0) > (whole[quantity] ?? Infinity)).map(
+        (quantity) =>
+          `Model ${id}/${name}: its ${quantity} is above the account's, which therefore binds first.`,
+      ),
+    ),
+  );
 }
 
 /** A route that has a model's name but does not serve it shadows that model. */
