@@ -25,7 +25,12 @@ require('node:http')
 process.on('SIGTERM', () => process.env.STUBBORN === name || process.exit(0));
 if (process.env.DIES === name) setTimeout(() => process.exit(3), 300);
 `;
-const FAKE_NEST = `require('node:fs').appendFileSync(process.env.NOTES + '/built', process.argv[3] + '\\n');`;
+const FAKE_NEST = `
+const { appendFileSync, cpSync } = require('node:fs');
+const app = process.argv[3];
+appendFileSync(process.env.NOTES + '/built', app + '\\n');
+cpSync('fake-service.js', 'dist/apps/' + app + '/apps/' + app + '/src/main.js', { recursive: true });
+`;
 
 const manifest = JSON.parse(readFileSync(join(__dirname, '../package.json'), 'utf8')) as {
   readonly scripts: { readonly start: string };
@@ -55,7 +60,9 @@ beforeEach(() => {
   for (const app of ['simulator', 'gateway']) {
     write(`apps/${app}/src/main.ts`, '');
     write(`dist/apps/${app}/apps/${app}/src/main.js`, FAKE_SERVICE);
+    touch(`dist/apps/${app}/apps/${app}/src/main.js`, 90);
   }
+  write('fake-service.js', FAKE_SERVICE);
   write('dist/.built', '');
   touch('dist/.built', 60);
 });
@@ -245,6 +252,15 @@ describe('npm start', () => {
     again.child.kill('SIGINT');
     await again.ended;
     expect(noted('built').trim().split('\n')).toHaveLength(2);
+  });
+
+  it('builds when a build is missing', async () => {
+    rmSync(join(root, 'dist/apps/gateway'), { recursive: true });
+    const { child, says, ended } = start();
+    await says('curl');
+    child.kill('SIGINT');
+    expect(await ended).toBe(0);
+    expect(noted('built')).toContain('gateway');
   });
 
   it.each([

@@ -39,7 +39,9 @@ export async function buildIfStale(root, over) {
   const stamp = join(root, 'dist/.built');
   const began = new Date();
   const times = await Promise.all(SOURCES.map((source) => newest(join(root, source))));
-  if ((await writtenAt(stamp)) > Math.max(...times)) return;
+  const outputs = [stamp, ...APPS.map((app) => join(root, `dist/apps/${app}/apps/${app}/src/main.js`))];
+  const builtAt = Math.min(...(await Promise.all(outputs.map(writtenAt))));
+  if (builtAt > Math.max(...times)) return;
   await Promise.all(APPS.map((app) => build(root, app, over)));
   await mkdir(join(root, 'dist'), { recursive: true });
   await writeFile(stamp, '');
