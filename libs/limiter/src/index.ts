@@ -17,3 +17,7 @@ export {
 } from './limiter.js';
 export { createDimension, type DimensionOptions } from './quota/create-dimension.js';
 export type { Dimension, DimensionSpec, Shape } from './quota/dimension.js';
+export { createLimiter, type LimiterOptions } from './create-limiter.js';
+export { PacedLimiter, type PacedLimiterParts, type QueueBounds } from './paced-limiter.js';
+export { TokenEstimator } from './estimate/token-estimator.js';
+export { createLimiter, type LimiterOptions } from './create-limiter.js';

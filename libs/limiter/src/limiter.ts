@@ -153,4 +153,6 @@ export interface FlowStatus {
   readonly waiting: number;
   readonly oldestMs: Milliseconds;
   readonly etaMs: Milliseconds;
+  /** The dimension that blocks its next request, as far as was looked. */
+  readonly boundBy?: string;
 }

@@ -6,3 +6,6 @@ export {
   type ScriptedAnswer,
   type ScriptedEnd,
 } from './scripted-upstream.js';
+export { limiterContract, type LimiterSetup } from './limiter.contract.js';
+export { streamClientContract } from './upstream.contract.js';
+export type { ClientOptions } from './upstream-fixture.js';

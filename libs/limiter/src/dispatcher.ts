@@ -1,0 +1,261 @@
+import {
+  abortReason,
+  type Clock,
+  type Milliseconds,
+  type Priority,
+  type Target,
+  type Timers,
+} from '@weir/kernel';
+import { Alarm } from './alarm.js';
+import type { HoldTimes } from './hold-times.js';
+import { pausedUntil, tooLargeFor, type Entry, type Ledger } from './ledger/ledger.js';
+import type { Ask, Cost, Permit } from './limiter.js';
+import type { Grant } from './permit.js';
+import { expect, type Expectation } from './queue/eta.js';
+import { FairQueue } from './queue/fair-queue.js';
+import type { Flow } from './queue/flow.js';
+import { GrantPass } from './queue/grant-pass.js';
+import { Reservations } from './queue/reservations.js';
+import { TicketHeap } from './queue/ticket.js';
+import { draining, expired, neverFits, tooLate } from './refusals.js';
+import type { Member, Teams } from './teams.js';
+import type { PacedTurn } from './turn.js';
+import { Waiter } from './waiter.js';
+
+/** A request is refused at once when it is expected later than this many times what it has left (limiter.md 3). */
+const ETA_SLACK = 1.5;
+
+/** What the dispatcher works with. */
+export interface DispatcherParts {
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly holds: HoldTimes;
+  readonly teams: Teams;
+  /** Makes the permit of a grant. */
+  readonly issue: (grant: Grant) => Permit;
+}
+
+/**
+ * The loop that grants. It looks again when something has changed (a newcomer, an ending, a limit) and when its one
+ * timer rings; each look grants everything that is due, so a late timer loses no rate. Nothing is polled.
+ */
+export class Dispatcher {
+  readonly queues = new Map<string, FairQueue>();
+  waiting = 0;
+  draining = false;
+  private readonly reservations = new Reservations();
+  private readonly deadlines = new TicketHeap<Waiter>((a, b) => a.deadline < b.deadline);
+  private readonly passes = new GrantPass(this.reservations);
+  private readonly alarm: Alarm;
+  /** When the last look expected that something could be granted next. */
+  private nextLook: Milliseconds = Infinity;
+
+  constructor(private readonly parts: DispatcherParts) {
+    this.alarm = new Alarm(parts.clock, parts.timers, () => {
+      this.look(parts.clock.now());
+    });
+  }
+
+  /** The flow of a team for a target. */
+  flow(target: Target, member: Member): Flow {
+    let queue = this.queues.get(target.account);
+    if (queue === undefined) {
+      queue = new FairQueue();
+      this.queues.set(target.account, queue);
+    }
+    return queue.flow(target, member, () => this.parts.ledger.vector(target, member.id));
+  }
+
+  /** A permit now, or a wait in the order. */
+  acquire(turn: PacedTurn, ask: Ask, signal: AbortSignal): Promise<Permit> {
+    if (signal.aborted) return Promise.reject(abortReason(signal));
+    if (turn.left || turn.waiter)
+      return Promise.reject(new Error('A turn acquires one permit at a time, until it leaves.'));
+    if (this.draining) return Promise.reject(draining());
+    const flow = this.flow(ask.target, turn.member);
+    const now = this.parts.clock.now();
+    if (turn.speaking && this.waiting === 0 && now <= turn.at.deadline) {
+      const entry = this.parts.ledger.admit(flow.vector, ask.cost, now);
+      if (entry !== undefined)
+        return Promise.resolve(this.grantIdle(turn, flow, entry, { target: ask.target, now }));
+    }
+    return this.wait(turn, new Waiter(turn, flow, ask, { signal, askedAt: now }), now);
+  }
+
+  /** A waiter's conversation lets it go on, if there is still time for it. */
+  proceed(waiter: Waiter): void {
+    const now = this.parts.clock.now();
+    const refusal = this.notInTime(waiter, now);
+    if (refusal) this.dismiss(waiter, refusal);
+    else this.enterOrder(waiter, now);
+    this.arm();
+  }
+
+  /** The order lets a waiter go on. */
+  grant(waiter: Waiter, now: Milliseconds): boolean {
+    const { turn, flow } = waiter;
+    const entry = this.parts.ledger.admit(flow.vector, waiter.cost, now);
+    if (entry === undefined) return false;
+    this.reservations.release(waiter);
+    const waited = now > waiter.eligibleAt;
+    const boundBy = waited ? (waiter.boundBy ?? flow.model.boundBy ?? flow.model.queue.boundBy) : undefined;
+    turn.tag = Math.min(turn.tag, flow.model.queue.serve(waiter));
+    this.forget(waiter);
+    const { target, share, eligibleAt, depthAtEntry } = waiter;
+    waiter.granted(
+      this.parts.issue({ target, flow, entry, share, eligibleAt, grantedAt: now, boundBy, depthAtEntry }),
+    );
+    return true;
+  }
+
+  /** A waiter does not want to wait any more. */
+  refuse(waiter: Waiter, reason: Error): void {
+    const owner = waiter.flow.pinned === waiter;
+    this.dismiss(waiter, reason);
+    if (owner) this.look(this.parts.clock.now());
+    else this.arm();
+  }
+
+  /** Refuses whoever waits, and everybody who comes. */
+  drain(): void {
+    this.draining = true;
+    for (const waiter of this.deadlines.living()) this.dismiss(waiter, draining());
+    this.arm();
+  }
+
+  /** Pauses or limits have changed: refuses those that have become hopeless, and looks at the others. */
+  reconsider(now: Milliseconds): void {
+    for (const waiter of this.deadlines.living()) {
+      const reason = this.neverAnyMore(waiter, now);
+      if (reason) this.dismiss(waiter, reason);
+    }
+    this.look(now);
+  }
+
+  /** Grants everything that is due, in order. */
+  look(now: Milliseconds): void {
+    while (this.waiting > 0) {
+      this.expire(now, false);
+      let next = Infinity;
+      for (const queue of this.queues.values()) {
+        if (queue.waiting > 0) next = Math.min(next, this.passes.run(queue, now));
+      }
+      this.nextLook = next;
+      if (!this.expire(now, true)) break;
+    }
+    this.arm();
+  }
+
+  /** Time until something can be granted, at best. */
+  nextGrantIn(now: Milliseconds): Milliseconds {
+    return Math.max(0, this.nextLook - now);
+  }
+
+  /** What a newcomer to a flow may expect. */
+  expectation(flow: Flow, priority: Priority, cost: Cost, now: Milliseconds): Expectation {
+    return expect(flow.model.queue, flow, { cost, priority }, { now, hold: this.parts.holds.mean });
+  }
+
+  private wait(turn: PacedTurn, waiter: Waiter, now: Milliseconds): Promise<Permit> {
+    const refusal = this.neverAnyMore(waiter, now) ?? this.notInTime(waiter, now);
+    if (refusal) return Promise.reject(refusal);
+    turn.waiter = waiter;
+    this.waiting += 1;
+    this.parts.teams.count(turn);
+    this.deadlines.push(waiter);
+    waiter.listen();
+    if (turn.speaking) this.enterOrder(waiter, now);
+    if (waiter.waiting) waiter.listen();
+    this.arm();
+    return waiter.promise;
+  }
+
+  private enterOrder(waiter: Waiter, now: Milliseconds): void {
+    const { queue } = waiter.flow.model;
+    waiter.eligible = true;
+    waiter.eligibleAt = now;
+    waiter.depthAtEntry = queue.waiting;
+    queue.add(waiter);
+    if (now >= this.nextLook) this.look(now);
+    else this.nextLook = Math.min(this.nextLook, this.passes.offerNewcomer(waiter, now));
+  }
+
+  private grantIdle(
+    turn: PacedTurn,
+    flow: Flow,
+    entry: Entry,
+    { target, now }: { readonly target: Target; readonly now: Milliseconds },
+  ): Permit {
+    const share = flow.model.shareOf(entry.cost);
+    turn.tag = Math.min(turn.tag, flow.model.queue.serveIdle(flow, share));
+    this.parts.teams.uncount(turn);
+    return this.parts.issue({
+      target,
+      flow,
+      entry,
+      share,
+      eligibleAt: now,
+      grantedAt: now,
+      boundBy: undefined,
+      depthAtEntry: 0,
+    });
+  }
+
+  /** What no time can mend, or only time after the deadline. */
+  private neverAnyMore(waiter: Waiter, now: Milliseconds): Error | undefined {
+    const { flow, cost, deadline } = waiter;
+    const tooLarge = tooLargeFor(flow.vector, cost);
+    if (tooLarge) return neverFits(tooLarge, cost);
+    return pausedUntil(flow.vector) > deadline ? this.late(waiter, now) : undefined;
+  }
+
+  private notInTime(waiter: Waiter, now: Milliseconds): Error | undefined {
+    const expected = this.expectation(waiter.flow, waiter.priority, waiter.cost, now).at - now;
+    const hopeless = Number.isFinite(expected) && expected > ETA_SLACK * (waiter.deadline - now);
+    return hopeless ? this.late(waiter, now) : undefined;
+  }
+
+  private late(waiter: Waiter, now: Milliseconds): Error {
+    const { flow, priority, cost, deadline } = waiter;
+    const expected = this.expectation(flow, priority, cost, now);
+    return tooLate({ ahead: flow.waiting, expected, now }, deadline - now);
+  }
+
+  private expire(now: Milliseconds, inclusive: boolean): boolean {
+    let some = false;
+    for (let first = this.deadlines.first(); first !== undefined; first = this.deadlines.first()) {
+      if (inclusive ? first.deadline > now : first.deadline >= now) break;
+      const expected = this.expectation(first.flow, first.priority, first.cost, now);
+      this.dismiss(first, expired({ ahead: first.flow.waiting - 1, expected, now }, now - first.askedAt));
+      some = true;
+    }
+    return some;
+  }
+
+  private dismiss(waiter: Waiter, reason: Error): void {
+    if (!waiter.waiting) return;
+    this.reservations.release(waiter);
+    if (waiter.eligible) waiter.flow.model.queue.drop(waiter);
+    this.forget(waiter);
+    waiter.refused(reason);
+  }
+
+  private forget(waiter: Waiter): void {
+    waiter.waiting = false;
+    waiter.turn.waiter = undefined;
+    this.waiting -= 1;
+    this.parts.teams.uncount(waiter.turn);
+    this.deadlines.tidy(this.waiting);
+  }
+
+  private arm(): void {
+    const deadline = this.deadlines.first()?.deadline;
+    if (deadline === undefined) {
+      this.nextLook = Infinity;
+      this.alarm.clear();
+    } else {
+      this.alarm.set(Math.min(this.nextLook, deadline));
+    }
+  }
+}

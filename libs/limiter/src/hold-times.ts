@@ -1,0 +1,22 @@
+import type { Milliseconds } from '@weir/kernel';
+import type { Vector } from './ledger/ledger.js';
+import type { Dimension } from './quota/dimension.js';
+
+/** Weight of the newest sample: about the last ten count. */
+const NEWEST = 0.1;
+
+/** How long slots are held, so that a wait for one can be estimated. */
+export class HoldTimes {
+  private readonly means = new Map<Dimension, Milliseconds>();
+
+  /** A permit over these dimensions ended. */
+  ended(vector: Vector, heldMs: Milliseconds): void {
+    for (const dimension of vector) {
+      if (dimension.spec.unit !== 'slots') continue;
+      const mean = this.means.get(dimension);
+      this.means.set(dimension, mean === undefined ? heldMs : mean + NEWEST * (heldMs - mean));
+    }
+  }
+
+  readonly mean = (dimension: Dimension): Milliseconds | undefined => this.means.get(dimension);
+}

@@ -1,0 +1,174 @@
+import type { CallIdentity, Clock, Milliseconds, Random, Target, Timers } from '@weir/kernel';
+import { Dispatcher } from './dispatcher.js';
+import { HoldTimes } from './hold-times.js';
+import type { Ledger } from './ledger/ledger.js';
+import type { Ask, Limiter, LimiterCall, LimiterStatus, Permit, QuotaObservation, Turn } from './limiter.js';
+import { Conversations } from './queue/conversations.js';
+import type { Team } from './queue/flow.js';
+import type { Dimension } from './quota/dimension.js';
+import { draining, queueFull } from './refusals.js';
+import { Settlements } from './settlements.js';
+import { dimensionStatus, flowStatuses } from './status.js';
+import { Teams } from './teams.js';
+import { Throttle } from './throttle.js';
+import { PacedTurn, type TurnDesk } from './turn.js';
+import type { Waiter } from './waiter.js';
+
+/** What a paced limiter is made of. */
+export interface PacedLimiterParts {
+  readonly ledger: Ledger;
+  readonly teams: readonly Team[];
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: Random;
+  readonly queue: QueueBounds;
+  /** Accounts whose provider does not count rejected requests. Default: none (limiter.md 0.4). */
+  readonly refundRequestsOn429?: ReadonlySet<string>;
+}
+
+/** How much may wait, and how long. */
+export interface QueueBounds {
+  /** Longest wait of a request, whatever its deadline says. */
+  readonly maxWaitMs: Milliseconds;
+  /** Most requests without a permit, in this process and of one team. */
+  readonly maxDepth: number;
+  readonly maxDepthPerTeam: number;
+}
+
+/**
+ * A limiter that queues instead of failing: every attempt waits in a fair order until all of its dimensions have
+ * room, and debits them together. It needs a clock, timers and a ledger, and nothing else of the process.
+ */
+export class PacedLimiter implements Limiter {
+  private readonly teams: Teams;
+  private readonly conversations = new Conversations();
+  private readonly holds = new HoldTimes();
+  private readonly dispatcher: Dispatcher;
+  private readonly settlements: Settlements;
+  private age = 0;
+
+  constructor(private readonly parts: PacedLimiterParts) {
+    const { ledger, clock, timers, random, refundRequestsOn429 = new Set() } = parts;
+    const { holds } = this;
+    this.teams = new Teams(parts.teams);
+    this.dispatcher = new Dispatcher({
+      ledger,
+      clock,
+      timers,
+      holds,
+      teams: this.teams,
+      issue: (grant): Permit => this.settlements.issue(grant),
+    });
+    const throttle = new Throttle(random);
+    this.settlements = new Settlements({
+      ledger,
+      clock,
+      dispatcher: this.dispatcher,
+      throttle,
+      holds,
+      refundRequestsOn429,
+    });
+  }
+
+  enter(call: LimiterCall): Turn {
+    if (this.dispatcher.draining) throw draining();
+    const { team, conversation } = call.identity;
+    const member = this.teams.of(team);
+    const now = this.parts.clock.now();
+    const { maxDepth, maxDepthPerTeam, maxWaitMs } = this.parts.queue;
+    if (this.teams.depth >= maxDepth) throw this.full('The gateway', this.teams.depth, now);
+    if (member.depth >= maxDepthPerTeam) throw this.full('The team', member.depth, now);
+    this.age += 1;
+    const at = { age: this.age, deadline: Math.min(call.deadline, now + maxWaitMs) };
+    const turn = new PacedTurn(this.desk, call, member, at);
+    this.teams.count(turn);
+    if (conversation !== undefined) turn.speaking = this.conversations.join(keyOf(team, conversation), turn);
+    return turn;
+  }
+
+  eta(call: CallIdentity, ask: Ask): Milliseconds {
+    const flow = this.dispatcher.flow(ask.target, this.teams.of(call.team));
+    return this.dispatcher.expectation(flow, call.priority, ask.cost, this.parts.clock.now()).at;
+  }
+
+  observe(target: Target, { limitRequests, limitTokens }: QuotaObservation): void {
+    if (limitRequests !== undefined) this.adopt(target, 'requests', limitRequests);
+    if (limitTokens !== undefined) this.adopt(target, 'tokens', limitTokens);
+  }
+
+  setLimit(id: string, limit: number): boolean {
+    const dimension = this.parts.ledger.dimension(id);
+    if (dimension) this.change(dimension, limit);
+    return dimension !== undefined;
+  }
+
+  status(): LimiterStatus {
+    const now = this.parts.clock.now();
+    const queues = [...this.dispatcher.queues.values()];
+    return {
+      waiting: this.dispatcher.waiting,
+      open: this.settlements.open,
+      draining: this.dispatcher.draining,
+      dimensions: [...this.parts.ledger.dimensions].map((dimension) => dimensionStatus(dimension, now)),
+      flows: queues.flatMap((queue) => flowStatuses(queue, now, this.holds.mean)),
+    };
+  }
+
+  drain(): void {
+    this.dispatcher.drain();
+  }
+
+  /** What turns may ask for. */
+  private readonly desk: TurnDesk = {
+    acquire: (turn, ask, signal) => this.dispatcher.acquire(turn, ask, signal),
+    proceed: (waiter: Waiter) => {
+      this.dispatcher.proceed(waiter);
+    },
+    grant: (waiter: Waiter, now: Milliseconds) => this.dispatcher.grant(waiter, now),
+    refuse: (waiter: Waiter, reason: Error) => {
+      this.dispatcher.refuse(waiter, reason);
+    },
+    leave: (turn) => {
+      this.leave(turn);
+    },
+  };
+
+  private leave(turn: PacedTurn): void {
+    turn.left = true;
+    this.teams.uncount(turn);
+    if (turn.waiter) this.dispatcher.refuse(turn.waiter, new Error('The turn was left while it waited.'));
+    const { team, conversation } = turn.call.identity;
+    if (conversation !== undefined) this.conversations.leave(keyOf(team, conversation), turn);
+  }
+
+  /** A limit that the provider states wins over ours, in both directions; the model's own comes before the account's. */
+  private adopt(target: Target, unit: 'requests' | 'tokens', limit: number): void {
+    const stated = [...this.parts.ledger.dimensions].filter(
+      ({ spec, limit: ours }) =>
+        spec.unit === unit &&
+        spec.account === target.account &&
+        (spec.scope === 'account' || spec.model === target.model) &&
+        ours !== Infinity,
+    );
+    const dimension = stated.find(({ spec }) => spec.scope === 'model') ?? stated[0];
+    if (dimension && limit > 0 && dimension.limit !== limit) this.change(dimension, limit);
+  }
+
+  private change(dimension: Dimension, limit: number): void {
+    const now = this.parts.clock.now();
+    dimension.setLimit(limit, now);
+    for (const { models } of this.dispatcher.queues.values()) {
+      for (const model of models.values()) model.remeasure();
+    }
+    this.dispatcher.reconsider(now);
+  }
+
+  private full(whose: string, depth: number, now: Milliseconds): Error {
+    return queueFull(whose, depth, this.dispatcher.nextGrantIn(now));
+  }
+}
+
+/** Conversations belong to a team: two teams may use the same id. */
+function keyOf(team: string, conversation: string): string {
+  return JSON.stringify([team, conversation]);
+}

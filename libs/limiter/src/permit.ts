@@ -1,0 +1,89 @@
+import type { GatewayError, Milliseconds, Target } from '@weir/kernel';
+import type { Entry } from './ledger/ledger.js';
+import type { Cost, Ending, Permit, Usage } from './limiter.js';
+import type { Flow } from './queue/flow.js';
+import { alreadyEnded, cancelledVerdict, settledVerdict, type Verdict } from './refund-rule.js';
+
+/** What was granted. */
+export interface Grant {
+  readonly target: Target;
+  readonly flow: Flow;
+  readonly entry: Entry;
+  readonly share: number;
+  readonly eligibleAt: Milliseconds;
+  readonly grantedAt: Milliseconds;
+  readonly boundBy: string | undefined;
+  readonly depthAtEntry: number;
+}
+
+/** Where permits end. */
+export interface PermitDesk {
+  /** Books an ending; called once per grant. */
+  close(grant: Grant, verdict: Verdict): Ending;
+  /** The same for a failure, whose class decides and may pause a dimension. */
+  fail(grant: Grant, failure: GatewayError, sent: boolean): Ending;
+}
+
+/** A permit of the paced limiter: the first ending counts, later ones change nothing. */
+export class PacedPermit implements Permit {
+  private state: 'granted' | 'sent' | 'ended' = 'granted';
+
+  constructor(
+    private readonly desk: PermitDesk,
+    private readonly grant: Grant,
+    private readonly serial: number,
+  ) {}
+
+  get id(): string {
+    return `permit-${this.serial}`;
+  }
+
+  get target(): Target {
+    return this.grant.target;
+  }
+
+  get reserved(): Cost {
+    return this.grant.entry.cost;
+  }
+
+  get eligibleAt(): Milliseconds {
+    return this.grant.eligibleAt;
+  }
+
+  get grantedAt(): Milliseconds {
+    return this.grant.grantedAt;
+  }
+
+  get boundBy(): string | undefined {
+    return this.grant.boundBy;
+  }
+
+  get depthAtEntry(): number {
+    return this.grant.depthAtEntry;
+  }
+
+  sent(): void {
+    if (this.state === 'granted') this.state = 'sent';
+  }
+
+  settle(usage: Usage): Ending {
+    return this.end(() => this.desk.close(this.grant, settledVerdict(this.reserved, usage)));
+  }
+
+  fail(failure: GatewayError): Ending {
+    return this.end((sent) => this.desk.fail(this.grant, failure, sent));
+  }
+
+  cancel(): Ending {
+    return this.end((sent) =>
+      this.desk.close(this.grant, cancelledVerdict(this.reserved, sent ? 'nothing' : 'everything')),
+    );
+  }
+
+  private end(how: (sent: boolean) => Ending): Ending {
+    if (this.state === 'ended') return alreadyEnded(this.reserved);
+    const sent = this.state === 'sent';
+    this.state = 'ended';
+    return how(sent);
+  }
+}

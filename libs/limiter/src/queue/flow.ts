@@ -1,0 +1,116 @@
+import type { Priority, Tokens } from '@weir/kernel';
+import type { Vector } from '../ledger/ledger.js';
+import { Lane, PRIORITY_WEIGHTS } from './lane.js';
+import type { ModelClass } from './model-class.js';
+import { TicketHeap, type Ticket } from './ticket.js';
+
+/** Whose turn it is for how much: one team, for all its flows. */
+export interface Team {
+  readonly id: string;
+  readonly weight: number;
+}
+
+/** Where a flow lies: in the order at an index, outside of it for having nothing waiting, or in the hands of a pass. */
+export const IDLE = -1;
+export const IN_HAND = -2;
+
+/** The waiting requests of one team for one model, and where they stand in the fair order. */
+export class Flow {
+  /**
+   * Where the next request starts, in virtual time of the model class: the work that this flow was given, in
+   * dominant shares over weight, but never earlier than the class's virtual time at the flow's return.
+   */
+  tag = 0;
+  /** The tag, or the older one of a retry that comes first. Valid while it lies in the class's heap. */
+  key = 0;
+  heapIndex = IDLE;
+  /** Set where the team's own limit held it back; it then gathers no credit. */
+  held = false;
+  /** A ticket that owns a reservation goes first, whoever came meanwhile. */
+  pinned: Ticket | undefined;
+  waiting = 0;
+  inputTokens: Tokens = 0;
+  outputTokens: Tokens = 0;
+  /** Sum over the waiting. */
+  share = 0;
+  private time = 0;
+  private readonly high = new Lane('high');
+  private readonly normal = new Lane('normal');
+  private readonly low = new Lane('low');
+  private readonly bySize = new TicketHeap(smallerFirst);
+
+  constructor(
+    readonly model: ModelClass,
+    readonly team: Team,
+    readonly vector: Vector,
+  ) {}
+
+  add(ticket: Ticket): void {
+    this[ticket.priority].add(ticket, this.time);
+    this.bySize.push(ticket);
+    this.count(ticket, 1);
+  }
+
+  /** A ticket was granted: its lane has had its share. */
+  serve(ticket: Ticket): void {
+    const lane = this[ticket.priority];
+    this.time = Math.max(this.time, lane.tag);
+    lane.tag += ticket.share / PRIORITY_WEIGHTS[ticket.priority];
+    this.drop(ticket);
+  }
+
+  /** A ticket stopped waiting, for whatever reason. */
+  drop(ticket: Ticket): void {
+    ticket.waiting = false;
+    if (this.pinned === ticket) this.pinned = undefined;
+    this[ticket.priority].drop();
+    this.count(ticket, -1);
+    this.bySize.tidy(this.waiting);
+  }
+
+  /** Who goes next. */
+  next(): Ticket | undefined {
+    if (this.pinned !== undefined) return this.pinned;
+    let best = this.normal.waiting > 0 ? this.normal : undefined;
+    if (this.high.waiting > 0 && !(best && best.tag < this.high.tag)) best = this.high;
+    if (this.low.waiting > 0 && !(best && best.tag <= this.low.tag)) best = this.low;
+    return best?.tickets.first();
+  }
+
+  /** The one that fits into the smallest gap. */
+  smallest(): Ticket | undefined {
+    return this.bySize.first();
+  }
+
+  /** Which part of the waiting goes before a newcomer of this priority: its lane's own, and the others' by weight. */
+  partAhead(priority: Priority): number {
+    if (this.waiting === 0) return 0;
+    const busy = [this.high, this.normal, this.low].filter(
+      (lane) => lane.waiting > 0 || lane.priority === priority,
+    );
+    const weights = busy.reduce((sum, lane) => sum + PRIORITY_WEIGHTS[lane.priority], 0);
+    return Math.min(1, (this[priority].waiting * weights) / PRIORITY_WEIGHTS[priority] / this.waiting);
+  }
+
+  /** Longest waiting request. */
+  oldest(): Ticket | undefined {
+    const firsts = [this.high, this.normal, this.low].flatMap((lane) => lane.tickets.first() ?? []);
+    return firsts.reduce<Ticket | undefined>(
+      (old, each) => (old && old.age < each.age ? old : each),
+      undefined,
+    );
+  }
+
+  private count(ticket: Ticket, sign: 1 | -1): void {
+    this.waiting += sign;
+    this.inputTokens += sign * ticket.cost.inputTokens;
+    this.outputTokens += sign * ticket.cost.outputTokens;
+    // An empty flow has no share left, not even a rounding error of it.
+    this.share = this.waiting === 0 ? 0 : this.share + sign * ticket.share;
+  }
+}
+
+function smallerFirst(a: Ticket, b: Ticket): boolean {
+  const difference = a.cost.inputTokens + a.cost.outputTokens - b.cost.inputTokens - b.cost.outputTokens;
+  return difference === 0 ? a.age < b.age : difference < 0;
+}

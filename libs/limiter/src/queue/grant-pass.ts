@@ -1,0 +1,89 @@
+import type { Milliseconds } from '@weir/kernel';
+import { blockOf, countsRequests, type Block } from '../ledger/ledger.js';
+import type { FairQueue } from './fair-queue.js';
+import type { Flow } from './flow.js';
+import type { Reservations } from './reservations.js';
+import type { Ticket } from './ticket.js';
+
+/**
+ * One look through an account's order: everything is granted that fits, in order, and that moves no reservation.
+ * What every request takes alike (requests, slots) ends the look for all who share it, so a look at a full account
+ * costs the same whoever waits; what is counted in tokens lets smaller ones be tried.
+ */
+export class GrantPass {
+  constructor(private readonly reservations: Reservations) {}
+
+  /** @returns when another look may be worth while, if only time passes */
+  run(queue: FairQueue, now: Milliseconds): Milliseconds {
+    let next = Infinity;
+    for (let flow = queue.take(); flow !== undefined; flow = queue.take()) {
+      next = Math.min(next, this.offer(flow, queue, now));
+    }
+    queue.rewind();
+    return next;
+  }
+
+  /** A newcomer, where everything else has just been looked at. */
+  offerNewcomer(ticket: Ticket, now: Milliseconds): Milliseconds {
+    const { flow } = ticket;
+    const block = blockOf(flow.vector, ticket.cost, now);
+    const delays = this.reservations.delayedBy(ticket, now);
+    if (!block) {
+      if (!delays) ticket.grant(now);
+      return Infinity;
+    }
+    if (flow.next() !== ticket) return delays ? Infinity : block.at;
+    const next = this.hold(ticket, block, now);
+    flow.model.queue.reorder(flow);
+    return next;
+  }
+
+  private offer(flow: Flow, queue: FairQueue, now: Milliseconds): Milliseconds {
+    const ticket = flow.next();
+    if (ticket === undefined) return Infinity;
+    const block = blockOf(flow.vector, ticket.cost, now);
+    if (!block && !this.reservations.delayedBy(ticket, now) && ticket.grant(now)) {
+      queue.putBack(flow);
+      return Infinity;
+    }
+    queue.setAside(flow);
+    const next = block ? this.hold(ticket, block, now) : Infinity;
+    if (block && countsRequests(block.dimension.spec.unit)) {
+      closeBehind(flow, queue, block);
+      return next;
+    }
+    return Math.min(next, this.fillGap(flow, ticket, now));
+  }
+
+  /** A blocked ticket claims the next room, where it is first in line for it. */
+  private hold(ticket: Ticket, block: Block, now: Milliseconds): Milliseconds {
+    const { flow } = ticket;
+    ticket.boundBy = block.dimension.spec.id;
+    if (block.dimension.spec.scope === 'model') flow.model.parked = true;
+    if (block.dimension.spec.scope === 'team') flow.held = true;
+    const owner = this.reservations.claim(ticket, block);
+    return owner || !this.reservations.delayedBy(ticket, now) ? block.at : Infinity;
+  }
+
+  /** Behind a blocked head, the smallest ones of its flow may fit. */
+  private fillGap(flow: Flow, head: Ticket, now: Milliseconds): Milliseconds {
+    for (let small = flow.smallest(); small !== undefined && small !== head; small = flow.smallest()) {
+      const block = blockOf(flow.vector, small.cost, now);
+      const delays = this.reservations.delayedBy(small, now);
+      if (block) return delays ? Infinity : block.at;
+      if (delays || !small.grant(now)) break;
+    }
+    return Infinity;
+  }
+}
+
+function closeBehind(flow: Flow, queue: FairQueue, { dimension }: Block): void {
+  const { id, scope } = dimension.spec;
+  if (scope === 'account') {
+    queue.boundBy = id;
+    queue.close();
+  } else if (scope === 'model') {
+    flow.model.boundBy = id;
+    queue.close(flow.model);
+  }
+}

@@ -1,0 +1,81 @@
+import type { Target } from '@weir/kernel';
+import type { Vector } from '../ledger/ledger.js';
+import type { Cost } from '../limiter.js';
+import type { FairQueue } from './fair-queue.js';
+import { Flow, type Team } from './flow.js';
+import { Heap } from './heap.js';
+
+/** The flows of one model of one account. Where its own limits block, it parks and costs other models nothing. */
+export class ModelClass {
+  readonly flows = new Map<string, Flow>();
+  /** Those that have something waiting, in order. */
+  readonly backlog = new Heap<Flow>(earlierFirst, (flow, index) => {
+    flow.heapIndex = index;
+  });
+  /**
+   * From tags of the class to virtual time of the account. After a park the whole class is lifted to the account's
+   * time: its teams keep their order among each other, and the time that it could not use gives no credit.
+   */
+  offset = 0;
+  parked = false;
+  /** Set while one pass of grants has nothing more to look for here. */
+  closed = false;
+  /** What blocked the class when it was last looked at. */
+  boundBy: string | undefined;
+  waiting = 0;
+  private shares = { request: 1, token: 0, input: 0, output: 0 };
+
+  constructor(
+    readonly queue: FairQueue,
+    readonly target: Target,
+  ) {}
+
+  flow(team: Team, vector: () => Vector): Flow {
+    let flow = this.flows.get(team.id);
+    if (flow === undefined) {
+      flow = new Flow(this, team, vector());
+      this.flows.set(team.id, flow);
+      this.measure(flow.vector);
+    }
+    return flow;
+  }
+
+  /**
+   * Dominant share: the largest part of any limit that the cost takes, over the dimensions that teams share.
+   * Slots and days are left out: how long a slot is held is unknown, and a day's quota is not spent evenly.
+   */
+  shareOf({ inputTokens, outputTokens }: Cost): number {
+    const { request, token, input, output } = this.shares;
+    return Math.max(
+      request,
+      token * (inputTokens + outputTokens),
+      input * inputTokens,
+      output * outputTokens,
+    );
+  }
+
+  /** Limits have changed. */
+  remeasure(): void {
+    const any = this.flows.values().next().value;
+    if (any) this.measure(any.vector);
+  }
+
+  private measure(vector: Vector): void {
+    const of = (unit: string): number => {
+      const limits = vector.filter(({ spec }) => spec.scope !== 'team' && spec.unit === unit);
+      return Math.max(0, ...limits.map(({ limit }) => (limit > 0 ? 1 / limit : 0)));
+    };
+    const shares = {
+      request: of('requests'),
+      token: of('tokens'),
+      input: of('input_tokens'),
+      output: of('output_tokens'),
+    };
+    // Without any rate every request counts alike.
+    this.shares = Object.values(shares).some((share) => share > 0) ? shares : { ...shares, request: 1 };
+  }
+}
+
+function earlierFirst(a: Flow, b: Flow): boolean {
+  return a.key < b.key;
+}

@@ -1,0 +1,59 @@
+import type { Milliseconds, Priority } from '@weir/kernel';
+import type { Cost } from '../limiter.js';
+import type { Flow } from './flow.js';
+import { Heap } from './heap.js';
+
+/** One wait for one permit, as the order sees it. */
+export interface Ticket {
+  readonly flow: Flow;
+  /** Order of arrival of the request, which a retry keeps. */
+  readonly age: number;
+  readonly priority: Priority;
+  readonly cost: Cost;
+  /** Dominant share of the cost over the dimensions that teams share. */
+  readonly share: number;
+  /** When the wait began. */
+  readonly askedAt: Milliseconds;
+  /** Nothing is granted after it. */
+  readonly deadline: Milliseconds;
+  /** Start tag of the request's first grant, so that a retry stands where it stood. Infinity before that. */
+  readonly tag: number;
+  /** False once it was granted, refused or given up. It may still lie in heaps then (lazy deletion). */
+  waiting: boolean;
+  /** The dimension that was the last to have room, as far as was looked. */
+  boundBy: string | undefined;
+  /** Takes the permit; false where the ledger does not give it after all. */
+  grant(now: Milliseconds): boolean;
+}
+
+/** Tickets in some order. One that stops waiting costs O(1): it is thrown out when it comes up, or with the others. */
+export class TicketHeap<T extends Ticket = Ticket> {
+  private readonly heap: Heap<T>;
+
+  constructor(before: (a: T, b: T) => boolean) {
+    this.heap = new Heap(before);
+  }
+
+  push(ticket: T): void {
+    this.heap.push(ticket);
+  }
+
+  first(): T | undefined {
+    let first = this.heap.peek();
+    while (first !== undefined && !first.waiting) {
+      this.heap.pop();
+      first = this.heap.peek();
+    }
+    return first;
+  }
+
+  /** @param living how many of the tickets still wait; the dead are never more than these and a few */
+  tidy(living: number): void {
+    if (this.heap.size > 2 * living + 32) this.heap.prune((ticket) => ticket.waiting);
+  }
+
+  /** Those that wait, in no order. */
+  living(): T[] {
+    return [...this.heap].filter((ticket) => ticket.waiting);
+  }
+}

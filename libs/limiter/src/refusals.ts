@@ -1,0 +1,85 @@
+import { GatewayError, type Milliseconds } from '@weir/kernel';
+import { amountOf } from './ledger/ledger.js';
+import type { Cost } from './limiter.js';
+import type { Dimension } from './quota/dimension.js';
+import type { Expectation } from './queue/eta.js';
+
+/** An instance that is going away says: try another one, soon. */
+const DRAINING_HINT_MS: Milliseconds = 1_000;
+/** Where nobody can know, such as while a dimension is stopped. */
+const UNKNOWN_HINT_MS: Milliseconds = 60_000;
+
+/** What a refused request could know of its place. */
+export interface Standing {
+  /** Requests of its flow before it. */
+  readonly ahead: number;
+  readonly expected: Expectation;
+  readonly now: Milliseconds;
+}
+
+/** The process or the team has as many waiting requests as it may have. */
+export function queueFull(whose: string, depth: number, hintMs: Milliseconds): GatewayError {
+  return refusal(
+    'queue_full',
+    `${whose} has ${depth} requests waiting, which is the most allowed. Retry after the time given.`,
+    Math.max(1, finite(hintMs)),
+  );
+}
+
+/** The process is about to end. */
+export function draining(): GatewayError {
+  return refusal(
+    'draining',
+    'This gateway is shutting down. Retry: another instance will answer.',
+    DRAINING_HINT_MS,
+  );
+}
+
+/** No window can ever hold this cost. */
+export function neverFits({ spec, limit }: Dimension, cost: Cost): GatewayError {
+  const amount = amountOf(spec.unit, cost);
+  return new GatewayError(
+    'cost_exceeds_capacity',
+    `The request needs ${amount} ${spec.unit}, but ${spec.id} allows ${limit} at once. Lower max_tokens or shorten the prompt.`,
+    { param: 'max_tokens' },
+  );
+}
+
+/** It would not be granted in time, and need not wait to learn that. */
+export function tooLate(standing: Standing, leftMs: Milliseconds): GatewayError {
+  return late(
+    standing,
+    `would be granted in about ${inSeconds(standing.expected.at - standing.now)}, after its deadline in ${inSeconds(leftMs)}`,
+  );
+}
+
+/** It waited until its deadline. */
+export function expired(standing: Standing, waitedMs: Milliseconds): GatewayError {
+  return late(standing, `waited ${inSeconds(waitedMs)} and reached its deadline`);
+}
+
+function late({ ahead, expected, now }: Standing, what: string): GatewayError {
+  const { boundBy, at } = expected;
+  const where = boundBy ? `; blocked by ${boundBy.spec.id}` : '';
+  return refusal(
+    boundBy?.spec.scope === 'team' ? 'team_share_exceeded' : 'wait_exceeds_deadline',
+    `The request ${what}${where}, with ${ahead} requests of its team before it. Retry after the time given.`,
+    Math.max(1, finite(at - now)),
+  );
+}
+
+function refusal(
+  code: 'queue_full' | 'draining' | 'team_share_exceeded' | 'wait_exceeds_deadline',
+  message: string,
+  hintMs: Milliseconds,
+): GatewayError {
+  return new GatewayError(code, message, { retryable: true, hintMs });
+}
+
+function finite(durationMs: Milliseconds): Milliseconds {
+  return Number.isFinite(durationMs) ? durationMs : UNKNOWN_HINT_MS;
+}
+
+function inSeconds(durationMs: Milliseconds): string {
+  return `${(Math.max(0, finite(durationMs)) / 1000).toFixed(1)} s`;
+}

@@ -1,0 +1,70 @@
+import type { Clock, GatewayError, Milliseconds } from '@weir/kernel';
+import type { Dispatcher } from './dispatcher.js';
+import type { HoldTimes } from './hold-times.js';
+import type { Ledger } from './ledger/ledger.js';
+import type { Ending, Permit } from './limiter.js';
+import { PacedPermit, type Grant, type PermitDesk } from './permit.js';
+import { failedVerdict, isThrottle, refundableAfter, type Refundable, type Verdict } from './refund-rule.js';
+import type { Throttle } from './throttle.js';
+
+/** What endings are booked with. */
+export interface SettlementParts {
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly dispatcher: Dispatcher;
+  readonly throttle: Throttle;
+  readonly holds: HoldTimes;
+  /** Accounts whose provider is known not to count what it rejects. */
+  readonly refundRequestsOn429: ReadonlySet<string>;
+}
+
+/** Where permits come from and end: each is booked once, in the slots that it debited, and what that frees is granted. */
+export class Settlements implements PermitDesk {
+  /** Permits that have not ended. */
+  open = 0;
+  private serial = 0;
+
+  constructor(private readonly parts: SettlementParts) {}
+
+  issue(grant: Grant): Permit {
+    this.open += 1;
+    this.serial += 1;
+    return new PacedPermit(this, grant, this.serial);
+  }
+
+  close(grant: Grant, verdict: Verdict): Ending {
+    const now = this.parts.clock.now();
+    this.book(grant, verdict, now);
+    if (verdict.ending.kind === 'settled') this.parts.throttle.answered(grant.entry.vector, grant.grantedAt);
+    this.parts.dispatcher.look(now);
+    return verdict.ending;
+  }
+
+  fail(grant: Grant, failure: GatewayError, sent: boolean): Ending {
+    const now = this.parts.clock.now();
+    const { vector, cost } = grant.entry;
+    // The learner has to see the window as it was when the provider refused, so it is told before anything comes back.
+    const paused = this.parts.throttle.refused({ vector, grantedAt: grant.grantedAt }, failure, now);
+    const verdict = failedVerdict(cost, failure, this.refundable(grant, failure, sent));
+    this.book(grant, verdict, now);
+    if (paused) this.parts.dispatcher.reconsider(now);
+    else this.parts.dispatcher.look(now);
+    return verdict.ending;
+  }
+
+  private refundable(grant: Grant, error: GatewayError, sent: boolean): Refundable {
+    const throttled = isThrottle(error.failure);
+    const reached = sent || error.sent || error.upstreamStatus !== undefined || throttled;
+    if (!reached) return 'everything';
+    if (throttled && this.parts.refundRequestsOn429.has(grant.target.account)) return 'everything';
+    return refundableAfter(error.failure);
+  }
+
+  private book({ entry, flow, share, grantedAt }: Grant, { charge }: Verdict, now: Milliseconds): void {
+    this.open -= 1;
+    this.parts.ledger.settle(entry, charge, now);
+    this.parts.holds.ended(entry.vector, now - grantedAt);
+    const spent = charge.requests === 0 ? 0 : flow.model.shareOf(charge);
+    flow.model.queue.correct(flow, spent - share);
+  }
+}
