@@ -1,0 +1,47 @@
+import type { Milliseconds, Target } from '@weir/kernel';
+import type { Ask } from '@weir/limiter';
+import { rewriteRequest } from '@weir/protocol';
+import type { UpstreamRequest } from '@weir/upstream';
+import type { ChatCall } from './chat-call.js';
+
+/** What the next attempt would wait for, without asking for it. */
+export type Eta = (ask: Ask) => Milliseconds;
+
+/** The target that can take the call first; of equals, the earlier in the route. */
+export function nearestTarget(call: ChatCall, eta: Eta): Target {
+  let [best] = call.targets;
+  if (call.targets.length === 1) return best;
+  let bestEta = Infinity;
+  for (const target of call.targets) {
+    const at = eta({ target, cost: call.cost });
+    if (at < bestEta) [best, bestEta] = [target, at];
+  }
+  return best;
+}
+
+/** One attempt's request, without its `onSent`. */
+export type AttemptRequest = Omit<UpstreamRequest, 'onSent'>;
+
+/**
+ * The caller's body for one target: the provider's model name, and a request for the usage chunk where the caller
+ * did not ask and the provider takes it. Every other byte stays as it came.
+ * @param asksForUsage whether the account's profile accepts `stream_options.include_usage`
+ */
+export function attemptRequest(
+  call: ChatCall,
+  target: Target,
+  attempt: number,
+  asksForUsage: boolean,
+): AttemptRequest {
+  const { request, identity } = call;
+  const usageInjected = request.stream && !request.includeUsage && asksForUsage;
+  return {
+    identity,
+    target,
+    attempt,
+    path: '/chat/completions',
+    body: rewriteRequest(request.bytes, { model: target.model, includeUsage: usageInjected }),
+    stream: request.stream,
+    usageInjected,
+  };
+}

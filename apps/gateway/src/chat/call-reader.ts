@@ -1,0 +1,74 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { GatewayError, type Clock, type Milliseconds, type Target } from '@weir/kernel';
+import type { TokenEstimator } from '@weir/limiter';
+import { readChatRequest } from '@weir/protocol';
+import { readCallHeaders } from './call-headers.js';
+import type { ChatCall } from './chat-call.js';
+import { promptCharacters } from './prompt-size.js';
+
+/** What a request is made of when it reaches the controller. */
+export interface RawCall {
+  readonly requestId: string;
+  readonly team: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Uint8Array;
+}
+
+/** Where requests for one model name go. */
+export interface Route {
+  readonly targets: readonly Target[];
+}
+
+/** Turns a raw request into a ChatCall, or says what is wrong with it. Nothing is charged before this succeeds. */
+export class CallReader {
+  constructor(
+    private readonly routes: Readonly<Record<string, Route>>,
+    private readonly maxWaitMs: Milliseconds,
+    private readonly estimator: TokenEstimator,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws GatewayError `invalid_request` | `model_not_found` */
+  read(raw: RawCall): ChatCall {
+    const arrivedAt = this.clock.now();
+    const { conversation, template, priority, maxWaitMs } = readCallHeaders(raw.headers);
+    const request = readChatRequest(raw.body);
+    const [first, ...others] = this.routes[request.model]?.targets ?? [];
+    if (first === undefined) throw unknownModel(request.model);
+    const characters = promptCharacters(request);
+    const { model } = request;
+    return {
+      identity: {
+        requestId: raw.requestId,
+        team: raw.team,
+        model,
+        operation: 'chat',
+        template,
+        priority,
+        // Conversations of two teams that chose the same id must not wait for each other.
+        ...(conversation === undefined ? {} : { conversation: `${raw.team}/${conversation}` }),
+      },
+      request,
+      characters,
+      targets: [first, ...others],
+      cost: this.estimator.reserve({
+        model,
+        template,
+        inputChars: characters,
+        maxTokens: request.maxTokens,
+        n: request.choices,
+      }),
+      arrivedAt,
+      deadline: arrivedAt + Math.min(this.maxWaitMs, maxWaitMs ?? this.maxWaitMs),
+    };
+  }
+}
+
+function unknownModel(model: string): GatewayError {
+  const name = model.length > 100 ? `${model.slice(0, 100)}…` : model;
+  return new GatewayError(
+    'model_not_found',
+    `No model is called ${JSON.stringify(name)} here. Use a model of the gateway's configuration.`,
+    { param: 'model' },
+  );
+}

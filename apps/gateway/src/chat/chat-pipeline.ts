@@ -1,0 +1,68 @@
+import { toGatewayError } from '@weir/kernel';
+import type { Limiter, Turn } from '@weir/limiter';
+import type { AttemptLoop } from '@weir/retry';
+import type { StreamClient } from '@weir/upstream';
+import type { Outgoing } from '../delivery/outgoing.js';
+import { answerHead } from './answer-head.js';
+import { attemptRequest, nearestTarget } from './attempt-request.js';
+import type { ChatCall } from './chat-call.js';
+import type { Granted } from './granted.js';
+import type { Settlement } from './settlement.js';
+
+/** The rooms that meet here, and nowhere else. */
+export interface ChatRooms {
+  readonly limiter: Limiter;
+  readonly attempts: AttemptLoop;
+  readonly client: StreamClient;
+  readonly settlement: Settlement;
+  /** Accounts whose provider takes `stream_options.include_usage`. */
+  readonly reportsUsage: ReadonlySet<string>;
+}
+
+/**
+ * The request path, in the order of reading: fair order and conversation (`enter`), attempts, quota (`acquire`),
+ * provider (`open`), frames, settlement. Every attempt pays anew, so the loop stands outside the limiter;
+ * the turn stands outside the loop, so a retry keeps its age and its conversation's place.
+ */
+export class ChatPipeline {
+  constructor(private readonly rooms: ChatRooms) {}
+
+  /**
+   * Yields one head, then frames.
+   * @param signal aborts every wait and the provider's connection; its reason is then thrown
+   * @throws GatewayError before the head (a status) or after it (an in-band event)
+   */
+  async *run(call: ChatCall, signal: AbortSignal): AsyncGenerator<Outgoing> {
+    const { limiter, attempts, settlement } = this.rooms;
+    const turn = limiter.enter(call);
+    try {
+      const attempt = (number: number): Promise<Granted> => this.attempt(call, turn, number, signal);
+      const granted = await attempts.run(call, call.targets[0].account, attempt, signal);
+      try {
+        yield answerHead(call, granted);
+        for await (const frame of granted.answer.frames) yield frame;
+      } finally {
+        settlement.settle(call, granted);
+      }
+    } finally {
+      turn.leave();
+    }
+  }
+
+  private async attempt(call: ChatCall, turn: Turn, attempt: number, signal: AbortSignal): Promise<Granted> {
+    const { limiter, client, reportsUsage } = this.rooms;
+    const target = nearestTarget(call, (ask) => limiter.eta(call.identity, ask));
+    const permit = await turn.acquire({ target, cost: call.cost }, signal);
+    try {
+      const request = attemptRequest(call, target, attempt, reportsUsage.has(target.account));
+      const onSent = (): void => {
+        permit.sent();
+      };
+      return { permit, answer: await client.open({ ...request, onSent }, signal), attempt };
+    } catch (thrown) {
+      if (signal.aborted) permit.cancel();
+      else permit.fail(toGatewayError(thrown));
+      throw thrown;
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import type { Limiter, QuotaObservation, TokenEstimator, Usage } from '@weir/limiter';
+import type { StreamReading, UpstreamAnswer } from '@weir/upstream';
+import type { ChatCall } from './chat-call.js';
+import type { Granted } from './granted.js';
+
+/** Reads what an account's provider says about its limits in the headers of an answer. */
+export type ReadQuota = (account: string, headers: UpstreamAnswer['headers']) => QuotaObservation;
+
+/** Closes the books of an attempt whose answer began: charges what was used, and learns from it. */
+export class Settlement {
+  constructor(
+    private readonly limiter: Limiter,
+    private readonly estimator: TokenEstimator,
+    private readonly readQuota: ReadQuota,
+  ) {}
+
+  /** Called once the answer ended, however it ended. Idempotent, because a permit ends once. */
+  settle(call: ChatCall, { permit, answer }: Granted): void {
+    const { reading } = answer;
+    const { model, template } = call.identity;
+    const usage = usageOf(reading);
+    this.estimator.learn({
+      model,
+      template,
+      inputChars: call.characters,
+      usage,
+      truncated: reading.finishReason === 'length',
+    });
+    this.limiter.observe(permit.target, this.readQuota(permit.target.account, answer.headers));
+    permit.settle({
+      inputTokens: usage.inputTokens,
+      outputTokens: usage.outputTokens ?? this.estimator.outputOf(model, reading.visibleBytes),
+    });
+  }
+}
+
+/**
+ * The provider's numbers. Reasoning that `completion_tokens` leaves out (xAI, read 2026-11) is in the total,
+ * so the total decides where it is larger.
+ */
+function usageOf({ usage }: StreamReading): Usage {
+  const { inputTokens, outputTokens, totalTokens } = usage ?? {};
+  if (totalTokens === undefined || inputTokens === undefined) return { inputTokens, outputTokens };
+  return { inputTokens, outputTokens: Math.max(outputTokens ?? 0, totalTokens - inputTokens) };
+}

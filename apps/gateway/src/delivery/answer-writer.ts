@@ -1,0 +1,75 @@
+import type { ServerResponse } from 'node:http';
+import type { GatewayError } from '@weir/kernel';
+import { encodeErrorEvent } from '@weir/protocol';
+import type { AnswerHead } from './outgoing.js';
+
+/**
+ * Writes one answer to its socket. Until `start` nothing has left, so every error can still be a status;
+ * after it an error is an in-band `error` event and the stream ends without `[DONE]`.
+ */
+export class AnswerWriter {
+  private state: 'waiting' | 'started' | 'ended' = 'waiting';
+  private source: AnswerHead['source'] | undefined;
+  private waitingForDrain: Promise<void> | undefined;
+
+  constructor(private readonly response: ServerResponse) {}
+
+  /** Whether the commit point has passed. */
+  get started(): boolean {
+    return this.state !== 'waiting';
+  }
+
+  /** Bytes in user space for this answer: read and not written, or written and not taken by the socket. */
+  get bufferedBytes(): number {
+    return this.response.writableLength + (this.source?.bufferedBytes ?? 0);
+  }
+
+  /** The commit point: status and headers leave. */
+  start(head: AnswerHead, requestId: string): void {
+    this.state = 'started';
+    this.source = head.source;
+    this.response.writeHead(head.status, {
+      ...head.headers,
+      'content-type': head.contentType,
+      ...(head.contentLength === undefined
+        ? { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }
+        : { 'content-length': head.contentLength }),
+      'x-request-id': requestId,
+    });
+  }
+
+  /** Writes bytes as they came. Returns a promise where the socket is full; it settles on drain and on close. */
+  write(bytes: Uint8Array): Promise<void> | undefined {
+    if (this.state !== 'started' || this.response.destroyed) return undefined;
+    if (this.response.write(bytes)) return undefined;
+    this.waitingForDrain ??= this.drained();
+    return this.waitingForDrain;
+  }
+
+  /** Ends a started answer with an error that the caller can read. */
+  fail(error: GatewayError): void {
+    if (this.state !== 'started') return;
+    void this.write(encodeErrorEvent(error));
+    this.end();
+  }
+
+  /** Ends a started answer. */
+  end(): void {
+    if (this.state !== 'started') return;
+    this.state = 'ended';
+    this.response.end();
+  }
+
+  private drained(): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        this.response.off('drain', done);
+        this.response.off('close', done);
+        this.waitingForDrain = undefined;
+        resolve();
+      };
+      this.response.on('drain', done);
+      this.response.on('close', done);
+    });
+  }
+}

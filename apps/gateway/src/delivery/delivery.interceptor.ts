@@ -1,0 +1,65 @@
+import { Inject, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
+import { toGatewayError } from '@weir/kernel';
+import type { FastifyReply } from 'fastify';
+import { Observable } from 'rxjs';
+import { AnswerWriter } from './answer-writer.js';
+import { OpenAnswers } from './open-answers.js';
+import { isHead, type Outgoing } from './outgoing.js';
+import { RequestSpans } from './request-spans.js';
+import type { Offer } from './to-observable.js';
+
+/**
+ * Delivers what a controller's Observable offers. The head is the commit point: before it an error goes on to the
+ * filter and becomes a status, after it an in-band event. A caller who leaves unsubscribes, which aborts the provider.
+ * Nest's `@Sse()` is not used: it sends 200 before the first frame is known, and never pauses the producer
+ * (docs/decisions/0004).
+ */
+export class DeliveryInterceptor implements NestInterceptor<Offer<Outgoing>, never> {
+  constructor(
+    @Inject(OpenAnswers) private readonly answers: OpenAnswers,
+    @Inject(RequestSpans) private readonly spans: RequestSpans,
+  ) {}
+
+  intercept(context: ExecutionContext, next: CallHandler<Offer<Outgoing>>): Observable<never> {
+    const reply = context.switchToHttp().getResponse<FastifyReply>();
+    return new Observable((subscriber) => {
+      const writer = new AnswerWriter(reply.raw);
+      const forget = this.answers.add(writer);
+      const subscription = next.handle().subscribe({
+        next: (offer) => {
+          this.deliver(offer, writer, reply);
+        },
+        error: (thrown: unknown) => {
+          if (!writer.started) {
+            subscriber.error(thrown);
+            return;
+          }
+          writer.fail(toGatewayError(thrown));
+          subscriber.complete();
+        },
+        complete: () => {
+          writer.end();
+          subscriber.complete();
+        },
+      });
+      reply.raw.once('close', () => {
+        forget();
+        // Nobody is left to answer to: without this Fastify would still wait for a reply.
+        if (!reply.sent) reply.hijack();
+        subscription.unsubscribe();
+        subscriber.complete();
+      });
+    });
+  }
+
+  private deliver({ value, hold }: Offer<Outgoing>, writer: AnswerWriter, reply: FastifyReply): void {
+    if (isHead(value)) {
+      reply.hijack();
+      writer.start(value, reply.request.id);
+      this.spans.request(reply.request.raw).committed();
+      return;
+    }
+    const full = writer.write(value.bytes);
+    if (full) hold(full);
+  }
+}

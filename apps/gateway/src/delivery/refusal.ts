@@ -1,0 +1,54 @@
+import { GatewayError, toGatewayError } from '@weir/kernel';
+import { encodeErrorBody, errorAnswer } from '@weir/protocol';
+
+/** An error as it leaves: status, headers and body. */
+export interface Refusal {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+/** What a caller is told to wait where nobody knows better, in milliseconds. */
+const DEFAULT_RETRY_AFTER_MS = 1000;
+
+/** Maps an error to what the caller gets: who said no, why, and when another try makes sense. */
+export function toRefusal(error: GatewayError): Refusal {
+  const { status, contentType, body } = errorAnswer(error);
+  const waits = status === 429 || status === 503;
+  const hintMs = error.hintMs ?? (waits ? DEFAULT_RETRY_AFTER_MS : undefined);
+  return {
+    status,
+    headers: {
+      'content-type': contentType,
+      'x-weir-origin': error.origin,
+      'x-weir-reason': error.code,
+      // The gateway is the only one who retries: an SDK that retried as well would multiply the calls.
+      'x-should-retry': 'false',
+      ...(hintMs === undefined
+        ? {}
+        : {
+            'retry-after': String(Math.max(1, Math.ceil(hintMs / 1000))),
+            'retry-after-ms': String(Math.max(1, Math.ceil(hintMs))),
+          }),
+    },
+    body,
+  };
+}
+
+/**
+ * What the HTTP framework refused before our code ran (a body too large, an unknown URL, ...), as a GatewayError
+ * that keeps the framework's status.
+ */
+export function fromFrameworkStatus(status: number, message: string): GatewayError {
+  if (status >= 500) return toGatewayError(new Error(message));
+  if (status === 413) return new GatewayError('body_too_large', BODY_TOO_LARGE);
+  const error = new GatewayError('invalid_request', status === 404 ? UNKNOWN_URL : message);
+  if (status === error.status) return error;
+  const passThrough = { status, contentType: 'application/json', body: encodeErrorBody(error) };
+  return new GatewayError('invalid_request', error.message, { passThrough });
+}
+
+const UNKNOWN_URL =
+  'There is nothing under this method and URL. Chat completions are at POST /v1/chat/completions.';
+const BODY_TOO_LARGE =
+  'The request body is larger than this gateway accepts (server.bodyLimitBytes). Send less.';

@@ -1,0 +1,162 @@
+import { Module, type DynamicModule, type Provider } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
+import type { GatewayConfig } from '@weir/config';
+import type { Clock, Random, Timers } from '@weir/kernel';
+import { createLimiter, Limiter, TokenEstimator } from '@weir/limiter';
+import { AttemptLoop } from '@weir/retry';
+import type { Logger, Telemetry } from '@weir/telemetry';
+import { observeQuota, profileOf, StreamClient, UndiciStreamClient } from '@weir/upstream';
+import { AdminDirectory } from './access/admin.guard.js';
+import { TeamDirectory } from './access/team-directory.js';
+import type { TeamHolder } from './access/team.guard.js';
+import { StatusController } from './admin/status.controller.js';
+import { CallReader } from './chat/call-reader.js';
+import { ChatPipeline } from './chat/chat-pipeline.js';
+import { ChatController } from './chat/chat.controller.js';
+import { Settlement, type ReadQuota } from './chat/settlement.js';
+import { FailureLog } from './delivery/failure-log.js';
+import { GatewayErrorFilter } from './delivery/gateway-error.filter.js';
+import { OpenAnswers } from './delivery/open-answers.js';
+import { RequestSpans } from './delivery/request-spans.js';
+import { Drain } from './health/drain.js';
+import { HealthController } from './health/health.controller.js';
+import { MetricsController, MetricsText } from './metrics/metrics.controller.js';
+import { dimensionsOf } from './wiring/dimensions.js';
+
+/** What the process gives to the house. */
+export interface Surroundings {
+  readonly telemetry: Telemetry;
+  readonly logger: Logger;
+  readonly time: Clock & Timers;
+  readonly random: Random;
+}
+
+/** The only composition root: every port is bound to its adapter here, once. Every provider is a singleton. */
+@Module({})
+export class GatewayModule {
+  static forRoot(config: GatewayConfig, surroundings: Surroundings): DynamicModule {
+    return {
+      module: GatewayModule,
+      controllers: [ChatController, HealthController, MetricsController, StatusController],
+      providers: [
+        limiterProvider(config, surroundings),
+        streamClientProvider(config, surroundings),
+        ...chatProviders(config, surroundings),
+        ...doors(config, surroundings),
+        { provide: APP_FILTER, useClass: GatewayErrorFilter },
+      ],
+    };
+  }
+}
+
+/** How much may leave, in what order. */
+function limiterProvider(config: GatewayConfig, { telemetry, time, random }: Surroundings): Provider {
+  const { accounts, teams, queue } = config;
+  const refunding = accounts.filter(({ refundRequestsOn429 }) => refundRequestsOn429).map(({ id }) => id);
+  return {
+    provide: Limiter,
+    useFactory: () =>
+      telemetry.limiter(
+        createLimiter({
+          dimensions: dimensionsOf(config),
+          teams,
+          queue,
+          clock: time,
+          timers: time,
+          random,
+          refundRequestsOn429: new Set(refunding),
+        }),
+      ),
+  };
+}
+
+/** The way out. */
+function streamClientProvider(
+  { accounts, timeouts }: GatewayConfig,
+  { telemetry, time }: Surroundings,
+): Provider {
+  const lines = accounts.map(({ id, baseUrl, apiKey, profile, concurrency }) => ({
+    id,
+    baseUrl,
+    apiKey: apiKey.reveal(),
+    profile,
+    connections: concurrency,
+  }));
+  return {
+    provide: StreamClient,
+    useFactory: () => telemetry.streamClient(new UndiciStreamClient(lines, timeouts, time, time)),
+  };
+}
+
+/** The request path, and the pipeline where the rooms meet. */
+function chatProviders(
+  config: GatewayConfig,
+  { telemetry, time, random }: Surroundings,
+): readonly Provider[] {
+  const profiles = new Map(config.accounts.map(({ id, profile }) => [id, profileOf(profile)]));
+  const readQuota: ReadQuota = (account, headers) => {
+    const profile = profiles.get(account);
+    return profile === undefined ? {} : observeQuota(profile, headers);
+  };
+  const reportsUsage = new Set(
+    [...profiles].flatMap(([id, profile]) => (profile.acceptsIncludeUsage ? [id] : [])),
+  );
+  return [
+    { provide: TokenEstimator, useFactory: () => new TokenEstimator() },
+    {
+      provide: AttemptLoop,
+      useFactory: () => new AttemptLoop(config.retry, time, random, telemetry.retryObserver()),
+    },
+    {
+      provide: CallReader,
+      useFactory: (estimator: TokenEstimator) =>
+        new CallReader(config.routes, config.queue.maxWaitMs, estimator, time),
+      inject: [TokenEstimator],
+    },
+    {
+      provide: Settlement,
+      useFactory: (limiter: Limiter, estimator: TokenEstimator) =>
+        new Settlement(limiter, estimator, readQuota),
+      inject: [Limiter, TokenEstimator],
+    },
+    {
+      provide: ChatPipeline,
+      useFactory: (limiter: Limiter, attempts: AttemptLoop, client: StreamClient, settlement: Settlement) =>
+        new ChatPipeline({ limiter, attempts, client, settlement, reportsUsage }),
+      inject: [Limiter, AttemptLoop, StreamClient, Settlement],
+    },
+  ];
+}
+
+/** Who may come in, what is open, and how it is seen. */
+function doors(config: GatewayConfig, { telemetry, logger, time }: Surroundings): readonly Provider[] {
+  return [
+    OpenAnswers,
+    {
+      provide: Drain,
+      useFactory: (answers: OpenAnswers, limiter: Limiter) =>
+        new Drain(answers, time, () => {
+          limiter.drain();
+        }),
+      inject: [OpenAnswers, Limiter],
+    },
+    {
+      provide: TeamDirectory,
+      useFactory: () =>
+        new TeamDirectory<TeamHolder>(
+          config.teams.map(({ id, keys, loopbackOnly }) => ({ team: id, keys, loopbackOnly })),
+        ),
+    },
+    { provide: AdminDirectory, useFactory: () => new TeamDirectory([config.admin]) },
+    { provide: RequestSpans, useValue: telemetry satisfies RequestSpans },
+    { provide: MetricsText, useValue: telemetry satisfies MetricsText },
+    {
+      provide: FailureLog,
+      useValue: {
+        unexpected: (requestId, thrown) => {
+          logger.error('unexpected', thrown, { request_id: requestId });
+        },
+      } satisfies FailureLog,
+    },
+  ];
+}

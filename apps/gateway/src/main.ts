@@ -1,0 +1,147 @@
+import 'reflect-metadata';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { ConfigFaults, loadConfig, NOT_BUILT_YET, type GatewayConfig } from '@weir/config';
+import { systemClock, systemRandom, systemTimers, type Milliseconds } from '@weir/kernel';
+import { createLogger, startTelemetry, type Logger } from '@weir/telemetry';
+import { StreamClient } from '@weir/upstream';
+import { answerBrokenRequest } from './delivery/broken-request.js';
+import { GatewayModule, type Surroundings } from './gateway.module.js';
+import { Drain } from './health/drain.js';
+import { labelsOf } from './wiring/labels.js';
+
+/** A gateway that listens. */
+export interface RunningGateway {
+  /** Where, such as `http://127.0.0.1:8080`. */
+  readonly url: string;
+  readonly app: NestFastifyApplication;
+  /**
+   * Refuses new work, lets running streams end, closes everything, flushes telemetry.
+   * @param drainMs the longest that running streams may go on
+   */
+  stop(drainMs: Milliseconds): Promise<void>;
+}
+
+/** What a developer who presses Ctrl-C is ready to wait for running streams. */
+const INTERRUPT_DRAIN_MS: Milliseconds = 500;
+/** Closing and flushing after the drain takes at most this; then the process ends whatever is still open. */
+const END_MS: Milliseconds = 6000;
+
+/** Builds the house and opens its door. */
+export async function startGateway(
+  config: GatewayConfig,
+  surroundings: Surroundings,
+): Promise<RunningGateway> {
+  const { server } = config;
+  const adapter = new FastifyAdapter({
+    bodyLimit: server.bodyLimitBytes,
+    genReqId: () => randomUUID(),
+    requestIdHeader: false,
+    forceCloseConnections: true,
+    return503OnClosing: false,
+    clientErrorHandler: answerBrokenRequest,
+  });
+  const app = await NestFactory.create<NestFastifyApplication>(
+    GatewayModule.forRoot(config, surroundings),
+    adapter,
+    { bodyParser: false, logger: ['error', 'fatal'], abortOnError: false },
+  );
+  const fastify = adapter.getInstance();
+  surroundings.telemetry.serverSpans(fastify);
+  fastify.addHook('onRequest', (request, reply, done) => {
+    void reply.header('x-request-id', request.id);
+    done();
+  });
+  // Bodies stay bytes: what the caller wrote is what the provider gets.
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {
+    done(null, body);
+  });
+  await app.listen(server.port, server.host);
+  const stop = async (drainMs: Milliseconds): Promise<void> => {
+    await app.get(Drain).begin(drainMs);
+    await app.close();
+    await app.get<StreamClient>(StreamClient).close();
+    await surroundings.telemetry.shutdown();
+  };
+  return { url: await app.getUrl(), app, stop };
+}
+
+/** The process: environment in, signals, exit code out. */
+async function main(env: NodeJS.ProcessEnv): Promise<void> {
+  const logger = createLogger({ service: 'weir-gateway', level: logLevel(env['WEIR_LOG_LEVEL']) });
+  const config = readConfig(env, logger);
+  if (config === undefined) {
+    process.exitCode = 1;
+    return;
+  }
+  const surroundings = surroundingsOf(config, env, logger);
+  const gateway = await startGateway(config, surroundings);
+  logger.info('listening', { url: gateway.url, config: config.source });
+  process.on('unhandledRejection', (thrown) => {
+    logger.error('unexpected', thrown);
+  });
+  const end = (signal: string, drainMs: Milliseconds): void => {
+    logger.info('draining', { signal, drain_ms: drainMs });
+    systemTimers.after(drainMs + END_MS, () => process.exit(1));
+    void gateway.stop(drainMs).then(() => process.exit(0));
+  };
+  process.once('SIGTERM', () => {
+    end('SIGTERM', config.server.drainMs);
+  });
+  process.once('SIGINT', () => {
+    end('SIGINT', Math.min(INTERRUPT_DRAIN_MS, config.server.drainMs));
+  });
+}
+
+function readConfig(env: NodeJS.ProcessEnv, logger: Logger): GatewayConfig | undefined {
+  try {
+    const config = loadConfig(env, (path) => readFileSync(path, 'utf8'), { unsupported: NOT_BUILT_YET });
+    for (const notice of config.notices) logger.warn('configuration', { notice });
+    return config;
+  } catch (thrown) {
+    if (!(thrown instanceof ConfigFaults)) throw thrown;
+    console.error(thrown.message);
+    return undefined;
+  }
+}
+
+function surroundingsOf(config: GatewayConfig, env: NodeJS.ProcessEnv, logger: Logger): Surroundings {
+  const endpoint = env['OTEL_EXPORTER_OTLP_ENDPOINT'];
+  const ratio = Number(env['WEIR_TRACE_EXPORT_RATIO'] ?? 1);
+  if (!(ratio >= 0 && ratio <= 1)) throw new Error('WEIR_TRACE_EXPORT_RATIO must be a number from 0 to 1.');
+  return {
+    telemetry: startTelemetry({
+      mode: env['WEIR_TELEMETRY'] === 'off' ? 'off' : 'on',
+      service: {
+        name: env['OTEL_SERVICE_NAME'] ?? 'weir',
+        version: env['npm_package_version'] ?? '0.1.0',
+        instance: `${hostname()}:${process.pid}`,
+      },
+      labels: labelsOf(config),
+      ...(endpoint === undefined || endpoint === '' ? {} : { endpoint }),
+      exportRatio: ratio,
+      logger,
+    }),
+    logger,
+    time: { ...systemClock, ...systemTimers },
+    random: systemRandom,
+  };
+}
+
+type Level = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+function logLevel(value: string | undefined): Level {
+  const levels: readonly Level[] = ['debug', 'info', 'warn', 'error', 'silent'];
+  return levels.find((level) => level === value) ?? 'info';
+}
+
+if (require.main === module) {
+  main(process.env).catch((thrown: unknown) => {
+    console.error(thrown instanceof Error ? thrown.message : thrown);
+    process.exit(1);
+  });
+}
