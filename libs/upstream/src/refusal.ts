@@ -58,7 +58,7 @@ export function readRefusal(answer: RefusedAnswer): Refusal {
   return {
     ...found.waits,
     httpStatus: answer.httpStatus,
-    status: answer.httpStatus >= 400 ? answer.httpStatus : (found.status ?? inferStatus(found.ids, text)),
+    status: answer.httpStatus >= 300 ? answer.httpStatus : (found.status ?? inferStatus(found.ids, text)),
     html,
     headers: { ...found.headers, ...answer.headers },
     ids: found.ids,

@@ -1,5 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-import { Client, errors, type Dispatcher } from 'undici';
+import { errors, type Dispatcher } from 'undici';
 import type { AnswerIntake } from './answer-intake.js';
 import type { Headers } from './refusal.js';
 
@@ -7,9 +6,6 @@ type IncomingHeaders = Parameters<NonNullable<Dispatcher.DispatchHandler['onResp
 
 /** Hands undici's callbacks of one request to its intake. */
 export class UndiciExchange implements Dispatcher.DispatchHandler {
-  /** Runs a function in the async context of the attempt. */
-  readonly inContext = AsyncLocalStorage.snapshot();
-
   constructor(private readonly intake: AnswerIntake) {}
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -35,18 +31,6 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (error instanceof errors.ConnectTimeoutError) this.intake.expired('connect');
     else this.intake.broke(error);
-  }
-}
-
-/**
- * A client that starts every request in the context of the attempt it belongs to.
- * A pool whose connections are all busy dispatches later, from whatever callback freed one; the client span
- * (diagnostics_channel, made inside dispatch) would become a child of a stranger.
- */
-export class ContextClient extends Client {
-  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    if (!(handler instanceof UndiciExchange)) return super.dispatch(options, handler);
-    return handler.inContext(() => super.dispatch(options, handler));
   }
 }
 

@@ -4,7 +4,7 @@ import { AnswerIntake, type UpstreamTimeouts } from './answer-intake.js';
 import type { ProfileId, ProviderProfile } from './profiles/profile.js';
 import { profileOf } from './profiles/profiles.js';
 import type { StreamClient, UpstreamAnswer, UpstreamRequest } from './stream-client.js';
-import { ContextClient, UndiciExchange } from './undici-exchange.js';
+import { UndiciExchange } from './undici-exchange.js';
 
 /** One credential at one provider, as the client needs it. */
 export interface UpstreamAccount {
@@ -29,6 +29,7 @@ interface Line {
 
 /**
  * StreamClient over undici: one pool per account, HTTP/1.1, one request a connection at a time.
+ * The client span is made inside `dispatch`, in the caller's async context; undici keeps that for queued requests.
  * It sends its own headers only: nothing of the caller's key, trace or baggage can leave.
  */
 export class UndiciStreamClient implements StreamClient {
@@ -79,7 +80,6 @@ function lineOf(account: UpstreamAccount, timeouts: UpstreamTimeouts): Line {
       allowH2: false,
       keepAliveTimeout: KEEP_ALIVE_MS,
       connectTimeout: timeouts.connectMs,
-      factory: (origin, options) => new ContextClient(origin, options),
     }),
     profile,
     base,
