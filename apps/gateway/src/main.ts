@@ -84,16 +84,24 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
   process.on('unhandledRejection', (thrown) => {
     logger.error('unexpected', thrown);
   });
-  const end = (signal: string, drainMs: Milliseconds): void => {
-    logger.info('draining', { signal, drain_ms: drainMs });
-    systemTimers.after(drainMs + END_MS, () => process.exit(1));
-    void gateway.stop(drainMs).then(() => process.exit(0));
+  endOnSignal(gateway, config.server.drainMs, logger);
+}
+
+/** The first signal decides; a terminal's Ctrl-C may come twice, from it and from the parent. */
+function endOnSignal(gateway: RunningGateway, drainMs: Milliseconds, logger: Logger): void {
+  let ending = false;
+  const end = (signal: string, limitMs: Milliseconds): void => {
+    if (ending) return;
+    ending = true;
+    logger.info('draining', { signal, drain_ms: limitMs });
+    systemTimers.after(limitMs + END_MS, () => process.exit(1));
+    void gateway.stop(limitMs).then(() => process.exit(0));
   };
-  process.once('SIGTERM', () => {
-    end('SIGTERM', config.server.drainMs);
+  process.on('SIGTERM', () => {
+    end('SIGTERM', drainMs);
   });
-  process.once('SIGINT', () => {
-    end('SIGINT', Math.min(INTERRUPT_DRAIN_MS, config.server.drainMs));
+  process.on('SIGINT', () => {
+    end('SIGINT', Math.min(INTERRUPT_DRAIN_MS, drainMs));
   });
 }
 
