@@ -23,6 +23,7 @@ require('node:http')
   .createServer((request, response) => response.end(request.url))
   .listen(Number(process.env[name === 'simulator' ? 'SIMULATOR_PORT' : 'WEIR_PORT']), '127.0.0.1');
 process.on('SIGTERM', () => process.env.STUBBORN === name || process.exit(0));
+process.on('SIGINT', () => process.env.STUBBORN === name || process.exit(0));
 if (process.env.DIES === name) setTimeout(() => process.exit(3), 300);
 `;
 const FAKE_NEST = `
