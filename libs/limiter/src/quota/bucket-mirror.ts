@@ -77,13 +77,15 @@ export class BucketMirror implements Gate {
     return Math.max(0, this.fullAt - at);
   }
 
-  /** Continues a debt, never more than an empty bucket's. */
+  /** Continues a debt in place of the present one, never more than an empty bucket's. */
   resume(debtMs: Milliseconds, now: Milliseconds): void {
-    this.fullAt = now + Math.min(debtMs, this.capacity * this.perUnitMs);
+    const most = this.perUnitMs === 0 ? 0 : this.capacity * this.perUnitMs + this.delaySpreadMs;
+    this.fullAt = now + Math.min(debtMs, most);
   }
 
   /** The provider's bucket is emptier than the mirror: from `from` on only the refill counts. */
   empty(from: Milliseconds): void {
+    if (this.perUnitMs === 0) return;
     this.fullAt = Math.max(this.fullAt, from + Math.max(0, this.capacity - 1) * this.perUnitMs);
   }
 

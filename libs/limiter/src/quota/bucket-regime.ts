@@ -2,7 +2,7 @@ import type { Milliseconds } from '@weir/kernel';
 import { BucketMirror } from './bucket-mirror.js';
 import type { DimensionSpec } from './dimension.js';
 import type { Gate } from './gate.js';
-import type { Regime } from './regime.js';
+import type { Regime, RegimeState } from './regime.js';
 import { SlotLog } from './slot-log.js';
 import { WindowGuard } from './window-guard.js';
 
@@ -19,7 +19,7 @@ export class BucketRegime implements Regime {
   constructor(
     private readonly spec: DimensionSpec,
     private readonly capacity: number,
-    log: SlotLog,
+    private readonly log: SlotLog,
     now: Milliseconds,
   ) {
     this.guard = new WindowGuard(log, spec.windowMs + spec.delaySpreadMs, Infinity);
@@ -47,6 +47,15 @@ export class BucketRegime implements Regime {
   /** The provider's bucket was emptier than its mirror: somebody else uses the key, or the clock lied. */
   throttled(at: Milliseconds, hintMs: Milliseconds | undefined): void {
     this.mirror.empty(at + Math.min(hintMs ?? 0, MAX_HINT_MS));
+  }
+
+  snapshot(at: Milliseconds): RegimeState {
+    return { debtMs: this.mirror.debtMs(at) };
+  }
+
+  restore(state: RegimeState, at: Milliseconds): void {
+    this.guard.recount(this.log.slotAt(at));
+    this.mirror.resume(state.debtMs, at);
   }
 
   describe(): string {

@@ -1,8 +1,9 @@
 import type { Milliseconds } from '@weir/kernel';
-import type { Dimension, DimensionSpec } from './dimension.js';
+import type { DimensionSpec } from './dimension.js';
+import type { DimensionState, RestorableDimension } from './dimension-state.js';
 
 /** Slots that are held, not spent: no window, whole numbers, freed by `correct(slot, -1)`. */
-export class Concurrency implements Dimension {
+export class Concurrency implements RestorableDimension {
   private held = 0;
   private ceiling: number;
   pausedUntil: Milliseconds = -Infinity;
@@ -59,5 +60,15 @@ export class Concurrency implements Dimension {
 
   describe(): string {
     return 'slots';
+  }
+
+  /** Slots that are held end with the process. */
+  snapshot(now: Milliseconds): DimensionState {
+    const pausedForMs = Math.max(0, this.pausedUntil - now);
+    return { limit: this.ceiling, spent: [], debtMs: 0, pausedForMs };
+  }
+
+  restore(state: DimensionState, now: Milliseconds): void {
+    this.pause(now + state.pausedForMs);
   }
 }

@@ -2,7 +2,9 @@ import type { Milliseconds } from '@weir/kernel';
 import { BucketRegime } from './bucket-regime.js';
 import { Concurrency } from './concurrency.js';
 import { isLong } from './defaults.js';
-import type { Dimension, DimensionSpec } from './dimension.js';
+import type { DimensionSpec } from './dimension.js';
+import type { RestorableDimension } from './dimension-state.js';
+import { MAX_SPREAD_MS } from './learner.js';
 import { RateDimension } from './rate-dimension.js';
 import type { Regime } from './regime.js';
 import { SlotLog } from './slot-log.js';
@@ -22,7 +24,7 @@ export function createDimension(
   spec: DimensionSpec,
   now: Milliseconds,
   options: DimensionOptions = {},
-): Dimension {
+): RestorableDimension {
   if (spec.unit === 'slots') return new Concurrency(spec);
   const log = new SlotLog(spec.windowMs, longestSpan(spec), now);
   const regime = regimeOf(spec, log, now);
@@ -38,5 +40,5 @@ function regimeOf(spec: DimensionSpec, log: SlotLog, now: Milliseconds): Regime 
 
 /** W and the widest delay spread that may be learned. */
 function longestSpan(spec: DimensionSpec): Milliseconds {
-  return spec.windowMs + Math.max(2_000, spec.delaySpreadMs);
+  return spec.windowMs + Math.max(MAX_SPREAD_MS, spec.delaySpreadMs);
 }

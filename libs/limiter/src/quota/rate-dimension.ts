@@ -1,11 +1,12 @@
 import type { Milliseconds } from '@weir/kernel';
-import type { Dimension, DimensionSpec } from './dimension.js';
+import type { DimensionSpec } from './dimension.js';
+import type { DimensionState, RestorableDimension } from './dimension-state.js';
 import type { GateAsk } from './gate.js';
 import type { Regime } from './regime.js';
 import type { SlotLog } from './slot-log.js';
 
 /** Everything that is spent per window: a log of what was spent, and a regime of gates that reads it. */
-export class RateDimension implements Dimension {
+export class RateDimension implements RestorableDimension {
   private ceiling: number;
   /** Time never runs backwards here: a clock that does is waited for, so no window gets shorter. */
   private latest: Milliseconds;
@@ -33,7 +34,7 @@ export class RateDimension implements Dimension {
   }
 
   fits(amount: number, now: Milliseconds): boolean {
-    if (now < this.closedUntil) return false;
+    if (now < this.closedUntil || amount > this.ceiling) return false;
     const at = now > this.latest ? now : this.latest;
     for (const gate of this.regime.gates) if (!gate.fits(amount, at)) return false;
     return true;
@@ -101,6 +102,33 @@ export class RateDimension implements Dimension {
 
   describe(): string {
     return this.regime.describe();
+  }
+
+  snapshot(now: Milliseconds): DimensionState {
+    const at = this.clamped(now);
+    const spent: [Milliseconds, number][] = [];
+    for (let slot = this.log.oldest; slot <= this.log.newest; slot += 1) {
+      const amount = this.log.at(slot);
+      if (amount > 0 && this.regime.guard.holds(this.log.startOf(slot), at)) {
+        spent.push([Math.max(0, at - this.log.startOf(slot)), amount]);
+      }
+    }
+    const pausedForMs = Math.max(0, this.paused - now);
+    return { limit: this.ceiling, spent, pausedForMs, ...this.regime.snapshot(at) };
+  }
+
+  restore(state: DimensionState, now: Milliseconds): void {
+    const at = this.clamped(now);
+    this.latest = at;
+    this.log.clear();
+    for (const [ageMs, amount] of state.spent) {
+      // The slot after the one that held it: rounding must not let it leave early.
+      const slot = Math.min(this.log.slotAt(at), this.log.slotAt(at - ageMs) + 1);
+      if (slot > this.log.oldest) this.log.add(slot, amount);
+    }
+    const { debtMs, learned } = state;
+    this.regime.restore(learned && state.limit === this.ceiling ? { debtMs, learned } : { debtMs }, at);
+    this.pause(now + state.pausedForMs);
   }
 
   private clamped(now: Milliseconds): Milliseconds {

@@ -1,5 +1,6 @@
 import type { Milliseconds } from '@weir/kernel';
 import type { Gate } from './gate.js';
+import type { Knobs } from './knobs.js';
 import type { WindowGuard } from './window-guard.js';
 
 /** How a dimension is kept: its gates, and how they change with the limit and with refusals. */
@@ -16,4 +17,13 @@ export interface Regime {
   debited(at: Milliseconds): void;
   throttled(at: Milliseconds, hintMs: Milliseconds | undefined): void;
   describe(): string;
+  snapshot(at: Milliseconds): RegimeState;
+  /** Continues over a log that was rewritten. */
+  restore(state: RegimeState, at: Milliseconds): void;
+}
+
+/** What a regime knows beyond the log. */
+export interface RegimeState {
+  readonly debtMs: Milliseconds;
+  readonly learned?: Knobs;
 }

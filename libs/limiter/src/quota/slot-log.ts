@@ -52,6 +52,27 @@ export class SlotLog {
     return slot > this.newestSlot || slot < this.oldest ? 0 : (this.cells[slot & this.mask] ?? 0);
   }
 
+  /** Everything in the slots from `first` to `last`. */
+  sum(first: number, last: number): number {
+    let total = 0;
+    const end = Math.min(last, this.newestSlot);
+    for (let slot = Math.max(first, this.oldest); slot <= end; slot += 1) {
+      total += this.cells[slot & this.mask] ?? 0;
+    }
+    return total;
+  }
+
+  /** The first slot from `first` on, by whose end at least `amount` was spent; `last` where that never happens. */
+  reaching(amount: number, first: number, last: number): number {
+    let total = 0;
+    const end = Math.min(last - 1, this.newestSlot);
+    for (let slot = Math.max(first, this.oldest); slot <= end; slot += 1) {
+      total += this.cells[slot & this.mask] ?? 0;
+      if (total >= amount) return slot;
+    }
+    return last;
+  }
+
   /** Adds to a slot that is remembered or new. A slot never falls below zero. Returns what was really added. */
   add(slot: number, amount: number): number {
     if (slot > this.newestSlot) this.turnTo(slot);
@@ -60,6 +81,11 @@ export class SlotLog {
     const after = Math.max(0, before + amount);
     this.cells[index] = after;
     return after - before;
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    this.cells.fill(0);
   }
 
   private turnTo(slot: number): void {

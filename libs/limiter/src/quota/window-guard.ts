@@ -25,7 +25,7 @@ export class WindowGuard implements Gate {
   ) {
     this.cursor = log.newest;
     this.setWindow(windowMs);
-    this.setLimit(limit, limit);
+    this.setLimit(limit);
   }
 
   setWindow(windowMs: Milliseconds): void {
@@ -35,11 +35,11 @@ export class WindowGuard implements Gate {
 
   /**
    * @param limit most that counts together
-   * @param utmost what one large amount may fill, where it is larger than the limit: it waits for an emptier window
+   * @param utmost how full an amount above the limit may make the window. Left out: it passes an empty window only
    */
-  setLimit(limit: number, utmost: number): void {
+  setLimit(limit: number, utmost = 0): void {
     this.allowance = limit;
-    this.ceiling = Math.max(limit, utmost);
+    this.ceiling = utmost;
   }
 
   fits(amount: number, at: Milliseconds): boolean {
@@ -48,15 +48,11 @@ export class WindowGuard implements Gate {
 
   earliest({ amount, at, first }: GateAsk, from: Milliseconds): Milliseconds {
     const room = this.roomFor(amount);
-    if (room < 0) return Infinity;
     const slot = this.log.slotAt(at);
-    let excess = this.usedIn(slot) + first - room;
+    const excess = this.usedIn(slot) + first - room;
     if (excess <= 0) return from;
-    for (let each = slot - this.slots + 1; each < slot; each += 1) {
-      excess -= this.log.at(each);
-      if (excess <= 0) return Math.max(from, this.log.startOf(each + this.slots));
-    }
-    return Math.max(from, this.log.startOf(slot + this.slots));
+    const freed = this.log.reaching(excess, slot - this.slots + 1, slot);
+    return Math.max(from, this.log.startOf(freed + this.slots));
   }
 
   debit(amount: number, at: Milliseconds): void {
@@ -95,13 +91,13 @@ export class WindowGuard implements Gate {
   /** The log was rewritten under the guard. */
   recount(slot: number): void {
     this.cursor = slot;
-    this.sum = 0;
-    for (let each = slot - this.slots + 1; each <= slot; each += 1) this.sum += this.log.at(each);
+    this.sum = this.log.sum(slot - this.slots + 1, slot);
   }
 
   /** How full the window may be for `amount` to pass. */
   private roomFor(amount: number): number {
-    return (amount > this.allowance ? this.ceiling : this.allowance) - amount + TINY;
+    const room = amount > this.allowance ? this.ceiling - amount : this.allowance - amount;
+    return (room > 0 ? room : 0) + TINY;
   }
 
   /** The sum is kept for one slot and moved along; a step back or around the ring counts anew, so no error adds up. */
@@ -110,7 +106,7 @@ export class WindowGuard implements Gate {
     const step = slot - this.cursor;
     if (step < 0 || step >= this.slots || slot % this.slots < step) this.recount(slot);
     else {
-      for (let each = this.cursor; each < slot; each += 1) this.sum -= this.log.at(each - this.slots + 1);
+      this.sum -= this.log.sum(this.cursor - this.slots + 1, slot - this.slots);
       this.cursor = slot;
     }
     return this.sum;

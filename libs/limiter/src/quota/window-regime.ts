@@ -1,53 +1,154 @@
 import type { Milliseconds } from '@weir/kernel';
-import { burstOf, isLong } from './defaults.js';
+import { burstOf, countsRequests, isLong } from './defaults.js';
 import type { DimensionSpec } from './dimension.js';
 import type { Gate } from './gate.js';
+import { describeKnobs, type CellState } from './knobs.js';
+import { Learner } from './learner.js';
 import { Pacer } from './pacer.js';
-import type { Regime } from './regime.js';
+import { PhaseCells } from './phase-cells.js';
+import type { Regime, RegimeState } from './regime.js';
+import { evenShare, quantumShare, type Share } from './share.js';
 import type { SlotLog } from './slot-log.js';
 import { WindowGuard } from './window-guard.js';
 
-/** Window guard and pacer, for every shape that is not a bucket. */
+/** Longest wait after a refusal that the pacer is emptied for; a longer hint is the pause's business. */
+const MAX_HINT_MS: Milliseconds = 60_000;
+
+/** Window guard and pacer, and the windows within the window that were declared or learned: all shapes but buckets. */
 export class WindowRegime implements Regime {
   readonly guard: WindowGuard;
-  gates: readonly Gate[];
+  gates: readonly Gate[] = [];
   private readonly pacer: Pacer | undefined;
+  private readonly learner: Learner;
+  private cells: Gate | undefined;
+  private cellState: CellState = { kind: 'off' };
   private limit: number;
+  private latestDebit: Milliseconds;
+  private wantsBurst = false;
 
   constructor(
     private readonly spec: DimensionSpec,
-    log: SlotLog,
+    private readonly log: SlotLog,
     now: Milliseconds,
   ) {
     this.limit = spec.limit > 0 ? spec.limit : Infinity;
+    this.latestDebit = now;
+    this.learner = new Learner(learnerRest(spec, this.limit), now);
     this.guard = new WindowGuard(log, spec.windowMs + spec.delaySpreadMs, this.limit);
-    this.pacer = isLong(spec)
-      ? undefined
-      : new Pacer(this.limit, spec.windowMs, burstOf(spec, this.limit), now);
-    this.gates = this.pacer ? [this.guard, this.pacer] : [this.guard];
+    if (!isLong(spec)) this.pacer = new Pacer(this.limit, spec.windowMs, this.learner.knobs.burst, now);
+    this.apply(now);
   }
 
   presumeSpent(at: Milliseconds): void {
     if (this.limit === Infinity) return;
     this.guard.fillEvenly(this.limit, at);
+    this.apply(at);
     this.pacer?.empty(at);
   }
 
   setLimit(limit: number, at: Milliseconds): void {
     this.limit = limit;
-    this.guard.setLimit(limit, limit);
-    this.pacer?.setRate(limit, this.spec.windowMs, burstOf(this.spec, limit), at);
+    this.learner.relimit(burstOf(this.spec, limit));
+    if (this.cellState.kind === 'locked' || this.cellState.kind === 'spaced')
+      this.setCells(this.cellState, at);
+    this.apply(at);
   }
 
-  debited(): void {
-    return;
+  debited(at: Milliseconds): void {
+    this.latestDebit = at;
+    if (!this.pacer) return;
+    const { burst } = this.learner.knobs;
+    this.wantsBurst ||= this.pacer.owed(at) >= 0.9 * burst && this.guard.room(at) > burst;
+    if (at < this.learner.nextReview) return;
+    this.learner.review(at, this.limit, this.wantsBurst);
+    this.wantsBurst = false;
+    this.apply(at);
   }
 
-  throttled(at: Milliseconds): void {
-    this.pacer?.empty(at);
+  /** A quota of a day teaches nothing but to wait. */
+  throttled(at: Milliseconds, hintMs: Milliseconds | undefined): void {
+    if (!this.pacer) return;
+    const { windowMs } = this.spec;
+    const event = this.learner.refused({
+      at,
+      hintMs: hintMs ?? 0,
+      limit: this.limit,
+      windowCount: this.guard.used(at),
+      middleCount: this.spentIn(windowMs / 6, at),
+      recentCount: this.spentIn(windowMs / 60, at),
+    });
+    if (event) this.apply(at);
+    this.pacer.empty(at + Math.min(hintMs ?? 0, MAX_HINT_MS));
   }
 
   describe(): string {
-    return this.spec.shape.kind;
+    const { shape } = this.spec;
+    const name = shape.kind === 'quantum' ? `quantum(${shape.quantumMs / 1000} s)` : shape.kind;
+    const learned = describeKnobs(this.learner.knobs, this.learner.resting);
+    return learned === '' ? name : `${name}: ${learned}`;
   }
+
+  snapshot(at: Milliseconds): RegimeState {
+    return { debtMs: this.pacer?.debtMs(at) ?? 0, learned: this.learner.knobs };
+  }
+
+  restore(state: RegimeState, at: Milliseconds): void {
+    if (state.learned) this.learner.resume(state.learned);
+    this.apply(at);
+    this.guard.recount(this.log.slotAt(at));
+    this.pacer?.resume(state.debtMs, at);
+  }
+
+  /** Brings the gates to what the learner knows. */
+  private apply(at: Milliseconds): void {
+    const { spec, limit } = this;
+    const { knobs } = this.learner;
+    const quota = limit * knobs.quotaFactor;
+    this.guard.setWindow(spec.windowMs + knobs.delaySpreadMs);
+    this.guard.setLimit(quota, limit);
+    if (knobs.cells !== this.cellState) this.setCells(knobs.cells, at);
+    const cellBurst = this.cells ? 2 * this.cellShare.amount : 0;
+    this.pacer?.setRate(quota, spec.windowMs, Math.max(knobs.burst, cellBurst), at);
+    const sub: (Gate | undefined)[] = [];
+    if (spec.shape.kind === 'quantum') {
+      const share = quantumShare(limit, spec.windowMs, spec.shape.quantumMs);
+      sub.push(this.spacing(share, knobs.delaySpreadMs));
+    }
+    if (knobs.middleGuard) sub.push(this.spacing(evenShare(limit, spec.windowMs, 6), spec.delaySpreadMs));
+    this.gates = [this.guard, this.pacer, ...sub, this.cells].filter((gate) => gate !== undefined);
+  }
+
+  private setCells(next: CellState, at: Milliseconds): void {
+    const share = this.cellShare;
+    const shifting = this.cells instanceof PhaseCells && next !== this.cellState;
+    this.cellState = next;
+    if (next.kind === 'off' || next.kind === 'given_up') this.cells = undefined;
+    else if (next.kind === 'spaced') this.cells = this.spacing(share, this.spec.delaySpreadMs);
+    else if (shifting && this.cells instanceof PhaseCells) this.cells = this.cells.shifted(at);
+    else this.cells = new PhaseCells(share, this.latestDebit + share.perMs / 2, at);
+  }
+
+  private get cellShare(): Share {
+    return evenShare(this.limit, this.spec.windowMs, 60);
+  }
+
+  private spacing({ amount, perMs }: Share, delaySpreadMs: Milliseconds): WindowGuard {
+    return new WindowGuard(this.log, perMs + delaySpreadMs, amount);
+  }
+
+  private spentIn(ms: Milliseconds, at: Milliseconds): number {
+    const from = at - ms - this.learner.knobs.delaySpreadMs;
+    return this.log.sum(this.log.slotAt(from), this.log.slotAt(at));
+  }
+}
+
+function learnerRest(spec: DimensionSpec, limit: number): ConstructorParameters<typeof Learner>[0] {
+  return {
+    windowMs: spec.windowMs,
+    delaySpreadMs: spec.delaySpreadMs,
+    burst: burstOf(spec, limit),
+    learnsShape: spec.shape.kind === 'unknown',
+    // Cells work while the delay spread is under a third of them (limiter.md 1.3).
+    mayUseCells: countsRequests(spec) && spec.delaySpreadMs <= spec.windowMs / 180,
+  };
 }

@@ -1,0 +1,190 @@
+import type { Milliseconds } from '@weir/kernel';
+import type { CellState, Knobs } from './knobs.js';
+
+/** What was seen when a provider refused. */
+export interface Refusal {
+  readonly at: Milliseconds;
+  /** The provider's retry-after; 0 where it gave none. */
+  readonly hintMs: Milliseconds;
+  /** The limit in force. */
+  readonly limit: number;
+  /** Spent in the window, in its last sixth and in its last sixtieth, each with the delay spread. */
+  readonly windowCount: number;
+  readonly middleCount: number;
+  readonly recentCount: number;
+}
+
+/** Where the knobs rest and which of them may move. */
+export interface LearnerRest {
+  readonly windowMs: Milliseconds;
+  readonly delaySpreadMs: Milliseconds;
+  readonly burst: number;
+  /** False for a declared shape: it is believed, and only its delay spread and its quota are learned. */
+  readonly learnsShape: boolean;
+  /** Whether sixtieths of the window are long enough for the delay spread, and the amounts small enough for them. */
+  readonly mayUseCells: boolean;
+}
+
+/** The widest delay spread that is learned. */
+export const MAX_SPREAD_MS: Milliseconds = 2_000;
+const MIN_QUOTA_FACTOR = 0.5;
+/** Refusals closer than this were in flight together and are one event. */
+const ONE_EVENT_MS: Milliseconds = 1_500;
+/** The window counts as full from here on. */
+const EDGE_SHARE = 0.96;
+const MAX_SPREAD_STEPS = 3;
+const MAX_SHIFTS = 4;
+const QUIET_WINDOWS = 5;
+/** An hour, for a limit per minute. */
+const FORGET_WINDOWS = 60;
+
+/**
+ * Moves the one knob that was tight when a provider refused, and moves it back when all is quiet: additive increase,
+ * multiplicative decrease of that knob only, so that a wrong guess of the shape does not cost rate for ever
+ * (limiter.md 1.7; what differs is measured in the README).
+ */
+export class Learner {
+  private state: Knobs;
+  private eventAt: Milliseconds = -Infinity;
+  private spreadSteps = 0;
+  private burstCap = Infinity;
+  private quietWindows = 0;
+  private reviewAt: Milliseconds;
+
+  constructor(
+    private rest: LearnerRest,
+    now: Milliseconds,
+  ) {
+    this.state = this.resting;
+    this.reviewAt = now + rest.windowMs;
+  }
+
+  get knobs(): Knobs {
+    return this.state;
+  }
+
+  /** The knobs of a provider that never refuses. */
+  get resting(): Knobs {
+    const { delaySpreadMs, burst } = this.rest;
+    return { delaySpreadMs, burst, quotaFactor: 1, middleGuard: false, cells: { kind: 'off' } };
+  }
+
+  /** When `review` has something to look at. */
+  get nextReview(): Milliseconds {
+    return this.reviewAt;
+  }
+
+  /** A new limit: what was learned of burst and quota was about another one. */
+  relimit(burst: number): void {
+    this.rest = { ...this.rest, burst };
+    this.burstCap = Infinity;
+    this.state = { ...this.state, burst, quotaFactor: 1 };
+  }
+
+  /** Continues with what an earlier process had learned. */
+  resume(knobs: Knobs): void {
+    this.state = knobs;
+  }
+
+  /** Returns whether this was an event of its own. */
+  refused(refusal: Refusal): boolean {
+    if (refusal.at - this.eventAt < ONE_EVENT_MS) return false;
+    this.eventAt = refusal.at;
+    this.quietWindows = 0;
+    this.reviewAt = refusal.at + this.rest.windowMs;
+    this.state = { ...this.state, ...this.tighten(refusal) };
+    return true;
+  }
+
+  /**
+   * A window has passed without a refusal.
+   * @param wantsBurst the pacer held back what the window had room for
+   */
+  review(at: Milliseconds, limit: number, wantsBurst: boolean): void {
+    this.reviewAt = at + this.rest.windowMs;
+    this.quietWindows += 1;
+    if (this.quietWindows >= FORGET_WINDOWS) this.forget();
+    const { delaySpreadMs, quotaFactor } = this.state;
+    const quiet = this.quietWindows % QUIET_WINDOWS === 0;
+    this.state = {
+      ...this.state,
+      burst: this.relaxedBurst(limit, wantsBurst),
+      quotaFactor: Math.min(1, quotaFactor + 0.01),
+      delaySpreadMs: quiet ? Math.max(this.rest.delaySpreadMs, delaySpreadMs * 0.95) : delaySpreadMs,
+    };
+  }
+
+  private tighten(refusal: Refusal): Partial<Knobs> {
+    const { windowMs, learnsShape } = this.rest;
+    const { middleGuard, quotaFactor } = this.state;
+    const brief = refusal.hintMs <= Math.max(1_000, windowMs / 60);
+    const middling = refusal.hintMs <= Math.max(10_000, windowMs / 6);
+    if (learnsShape && this.wasBurst(refusal)) return this.halveBurst();
+    const middle = learnsShape && middling && !middleGuard && refusal.middleCount > refusal.limit / 6;
+    if (middle && !brief) return { middleGuard: true };
+    const learned = brief ? this.tightenBriefly(refusal) : undefined;
+    if (learned) return learned;
+    return middle ? { middleGuard: true } : { quotaFactor: Math.max(MIN_QUOTA_FACTOR, quotaFactor * 0.95) };
+  }
+
+  /** It will be over within a second: the edge of some window, long or short. */
+  private tightenBriefly({ limit, windowCount }: Refusal): Partial<Knobs> | undefined {
+    const full = windowCount >= EDGE_SHARE * this.state.quotaFactor * limit;
+    if (full && this.spreadSteps < this.spreadBudget()) return this.widenSpread();
+    const cells = this.nextCells();
+    return cells && { cells };
+  }
+
+  private wasBurst({ limit, recentCount }: Refusal): boolean {
+    const even = Math.max(1, limit / 60);
+    return this.state.burst > 1 && recentCount >= Math.max(3 * even, this.state.burst / 2);
+  }
+
+  private halveBurst(): Partial<Knobs> {
+    this.burstCap = Math.max(1, this.state.burst / 2);
+    return { burst: this.burstCap };
+  }
+
+  /** A wider spread and cells look alike at the edge of a full window: one step of the one, then of the other. */
+  private spreadBudget(): number {
+    if (!this.usesCells) return MAX_SPREAD_STEPS;
+    const { cells } = this.state;
+    if (cells.kind === 'off') return 1;
+    return cells.kind === 'locked' ? Math.min(MAX_SPREAD_STEPS, 1 + cells.shifts) : MAX_SPREAD_STEPS;
+  }
+
+  private widenSpread(): Partial<Knobs> {
+    this.spreadSteps += 1;
+    const most = Math.max(MAX_SPREAD_MS, this.rest.delaySpreadMs);
+    return { delaySpreadMs: Math.min(most, this.state.delaySpreadMs * 1.6) };
+  }
+
+  private get usesCells(): boolean {
+    return this.rest.learnsShape && this.rest.mayUseCells;
+  }
+
+  private nextCells(): CellState | undefined {
+    const { cells } = this.state;
+    if (!this.usesCells) return undefined;
+    if (cells.kind === 'off') return { kind: 'locked', shifts: 0 };
+    if (cells.kind === 'spaced') return { kind: 'given_up' };
+    if (cells.kind === 'given_up') return undefined;
+    return cells.shifts < MAX_SHIFTS ? { kind: 'locked', shifts: cells.shifts + 1 } : { kind: 'spaced' };
+  }
+
+  private relaxedBurst(limit: number, wantsBurst: boolean): number {
+    const { burst } = this.state;
+    const most = Math.min(limit, this.burstCap);
+    const step = Math.max(1, burst / 10);
+    if (wantsBurst) return Math.min(Math.max(most, 1), burst + step);
+    return Math.max(Math.min(this.rest.burst, Math.max(most, 1)), burst - step);
+  }
+
+  /** After an hour of quiet a refuted guess may be made again. */
+  private forget(): void {
+    this.quietWindows = 0;
+    this.spreadSteps = 0;
+    this.burstCap = Infinity;
+    if (this.state.cells.kind === 'given_up') this.state = { ...this.state, cells: { kind: 'off' } };
+  }
+}

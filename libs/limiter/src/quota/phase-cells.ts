@@ -1,0 +1,82 @@
+import type { Milliseconds } from '@weir/kernel';
+import { TINY, type Gate, type GateAsk } from './gate.js';
+import type { Share } from './share.js';
+
+/** Nothing is sent after this part of a cell, so that all sends of a cell arrive close together. */
+const OPEN_SHARE = 0.25;
+
+/**
+ * A provider that counts in cells of its own, met by cells of the same length: while the phase between the two is
+ * steady, each of its cells holds what one of ours holds, unless its boundary falls where ours sends. Then half a cell
+ * on it does not. Spacing by q + J would cost J / q of the quota instead (limiter.md 1.3).
+ */
+export class PhaseCells implements Gate {
+  /** The cell that was debited last, and what it holds. */
+  private cell: number;
+  private count: number;
+
+  /**
+   * Starts with the running cell full: what was sent just now is not known to it.
+   * @param phase when some cell begins
+   */
+  constructor(
+    private readonly share: Share,
+    private readonly phase: Milliseconds,
+    at: Milliseconds,
+  ) {
+    this.cell = this.cellAt(at);
+    this.count = share.amount;
+  }
+
+  /** The same cells, beginning half a cell later. */
+  shifted(at: Milliseconds): PhaseCells {
+    return new PhaseCells(this.share, this.phase + this.share.perMs / 2, at);
+  }
+
+  fits(amount: number, at: Milliseconds): boolean {
+    return this.passes(amount, at, 0);
+  }
+
+  earliest({ amount, at, first }: GateAsk, from: Milliseconds): Milliseconds {
+    const time = Math.max(at, from);
+    const cell = this.cellAt(time);
+    if (this.passes(amount, time, cell === this.cellAt(at) ? first : 0)) return from;
+    return this.startOf(cell + 1);
+  }
+
+  debit(amount: number, at: Milliseconds): void {
+    const cell = this.cellAt(at);
+    this.count = this.countIn(cell) + amount;
+    this.cell = cell;
+  }
+
+  correct(delta: number, madeAt: Milliseconds): void {
+    if (this.cellAt(madeAt) === this.cell) this.count = Math.max(0, this.count + delta);
+  }
+
+  room(at: Milliseconds): number {
+    const cell = this.cellAt(at);
+    return this.isOpen(at, cell) ? Math.max(0, this.share.amount - this.countIn(cell)) : 0;
+  }
+
+  private passes(amount: number, at: Milliseconds, first: number): boolean {
+    const cell = this.cellAt(at);
+    return this.isOpen(at, cell) && this.countIn(cell) + first + amount <= this.share.amount + TINY;
+  }
+
+  private isOpen(at: Milliseconds, cell: number): boolean {
+    return at - this.startOf(cell) <= this.share.perMs * OPEN_SHARE;
+  }
+
+  private countIn(cell: number): number {
+    return cell === this.cell ? this.count : 0;
+  }
+
+  private cellAt(at: Milliseconds): number {
+    return Math.floor((at - this.phase) / this.share.perMs + TINY);
+  }
+
+  private startOf(cell: number): Milliseconds {
+    return this.phase + cell * this.share.perMs;
+  }
+}
