@@ -43,7 +43,7 @@ export interface RunningSimulator {
 }
 
 /** What has a parser of its own in Nest, and all the rest. */
-const EVERY_BODY = ['application/json', 'application/x-www-form-urlencoded', '*'];
+const EVERY_BODY = ['application/json', 'application/x-www-form-urlencoded', 'text/plain', '*'];
 const BODY_LIMIT_BYTES = 64 * 1024 * 1024;
 
 /** Starts a simulator in this process. */

@@ -20,16 +20,17 @@ export function replacement(fault: Fault): Answer | undefined {
 
 /** The model's answer with the script's changes of headers and frames. */
 export function distorted(answer: Answer, fault: Fault): Answer {
-  const changed = { ...answer, headers: { ...answer.headers, ...fault.headers } };
+  const status = fault.status ?? answer.status;
+  const changed = { ...answer, status, headers: { ...answer.headers, ...fault.headers } };
   const { errorAtFrame, stallAtFrame } = fault;
   if (answer.streams) {
-    return { ...changed, status: fault.status ?? 200, frames: distortedFrames(answer.frames, fault) };
+    return { ...changed, frames: distortedFrames(answer.frames, fault) };
   }
   if (errorAtFrame) {
     const text =
       typeof errorAtFrame.body === 'string' ? errorAtFrame.body : JSON.stringify(errorAtFrame.body);
     const frame: Frame = { bytes: text, tokens: 0, breaksOff: true };
-    return plainAnswer(fault.status ?? 200, frame, changed.headers);
+    return plainAnswer(status, frame, changed.headers);
   }
   const stallMs = stallAtFrame?.ms ?? 0;
   return { ...changed, frames: Array.from(answer.frames, (frame) => ({ ...frame, stallMs })) };

@@ -6,7 +6,15 @@ const count = z.int().nonnegative();
 const positive = z.number().positive();
 const limit = count.nullable().exactOptional();
 const json: z.ZodType<Json> = z.json();
-const headerValue = z.union([z.string(), z.number(), z.boolean()]).transform(String);
+/** Names in lower case, so that a script's header replaces the one of the same name. */
+const headerName = z
+  .string()
+  .regex(/^[\w!#$%&'*+.^`|~-]+$/)
+  .toLowerCase();
+const headerValue = z
+  .union([z.string(), z.number(), z.boolean()])
+  .transform(String)
+  .pipe(z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/));
 
 /** `bucket(8)` and `quantum(1)` say the same as `{bucket: 8}` and `{quantum: 1}`. */
 function spokenShape(value: unknown): unknown {
@@ -51,12 +59,7 @@ const FaultInput = z.strictObject({
   model: z.string().min(1).exactOptional(),
   key: z.string().min(1).exactOptional(),
   status: z.int().min(200).max(599).exactOptional(),
-  headers: z
-    .record(
-      z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/),
-      headerValue.pipe(z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/)),
-    )
-    .exactOptional(),
+  headers: z.record(headerName, headerValue).exactOptional(),
   body: json.exactOptional(),
   errorAtFrame: z.strictObject({ frame, body: json }).exactOptional(),
   cutAtByte: count.exactOptional(),

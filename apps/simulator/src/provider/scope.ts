@@ -176,6 +176,7 @@ function tuned(
 ): Limited | undefined {
   if (limit === undefined) return undefined;
   if (!before) return { limit, window: build(limit) };
+  if (before.limit === limit) return before;
   before.window.retune(limit, now);
   return { limit, window: before.window };
 }
