@@ -20,3 +20,4 @@ export type { Dimension, DimensionSpec, Shape } from './quota/dimension.js';
 export { createLimiter, type LimiterOptions } from './create-limiter.js';
 export { PacedLimiter, type PacedLimiterParts, type QueueBounds } from './paced-limiter.js';
 export { TokenEstimator } from './estimate/token-estimator.js';
+export { aged, type DimensionState, type RestorableDimension } from './quota/dimension-state.js';
