@@ -14,15 +14,20 @@ import type { Offer } from './to-observable.js';
  * Nest's `@Sse()` is not used: it sends 200 before the first frame is known, and never pauses the producer
  * (docs/decisions/0004).
  */
-export class DeliveryInterceptor implements NestInterceptor<Offer<Outgoing>, never> {
+export class DeliveryInterceptor implements NestInterceptor<Offer<Outgoing>, undefined> {
   constructor(
     @Inject(OpenAnswers) private readonly answers: OpenAnswers,
     @Inject(RequestSpans) private readonly spans: RequestSpans,
   ) {}
 
-  intercept(context: ExecutionContext, next: CallHandler<Offer<Outgoing>>): Observable<never> {
+  intercept(context: ExecutionContext, next: CallHandler<Offer<Outgoing>>): Observable<undefined> {
     const reply = context.switchToHttp().getResponse<FastifyReply>();
     return new Observable((subscriber) => {
+      // Nest takes the last value and calls an Observable without one a fault; with `@Res()` it does not send it.
+      const over = (): void => {
+        subscriber.next(undefined);
+        subscriber.complete();
+      };
       const writer = new AnswerWriter(reply.raw);
       const forget = this.answers.add(writer);
       const subscription = next.handle().subscribe({
@@ -35,11 +40,11 @@ export class DeliveryInterceptor implements NestInterceptor<Offer<Outgoing>, nev
             return;
           }
           writer.fail(toGatewayError(thrown));
-          subscriber.complete();
+          over();
         },
         complete: () => {
           writer.end();
-          subscriber.complete();
+          over();
         },
       });
       reply.raw.once('close', () => {
@@ -47,7 +52,7 @@ export class DeliveryInterceptor implements NestInterceptor<Offer<Outgoing>, nev
         // Nobody is left to answer to: without this Fastify would still wait for a reply.
         if (!reply.sent) reply.hijack();
         subscription.unsubscribe();
-        subscriber.complete();
+        over();
       });
     });
   }
