@@ -62,7 +62,9 @@ const CURRENT_QUOTA = /exceeded your current quota/i;
 const SATURATED = /当前分组上游负载已饱和/;
 
 const LONG_WINDOW_TEXT =
-  /\((RPD|TPD)\)|\b(RPD|TPD) rate limit|per day\b|\/ ?(day|month)\b|free-models-per-day|\blimit: 0\b(?![.\d])/i;
+  /\((RPD|TPD)\)|\b(RPD|TPD) rate limit|per day\b|\/ ?(day|month)\b|free-models-per-day/i;
+/** Google's way to say that a model is not part of the plan. */
+const ZERO_LIMIT_TEXT = /\blimit: 0\b(?![.\d])/i;
 const SHORT_WINDOW_TEXT = /free-models-per-min/i;
 
 const CONTENT_IDS = ['content_filter', 'content_policy_violation', 'responsibleaipolicyviolation'];
@@ -170,10 +172,21 @@ function isGoogle(refusal: Refusal): boolean {
   );
 }
 
-/** Quotas that no request can wait for; Google's hint beside a daily quota is wrong, so the quota's name decides. */
-export function isLongWindow(refusal: Refusal): boolean {
-  if (refusal.quotas.some((quota) => /per_?day/i.test(quota))) return true;
+/** Quotas that no request can wait for. */
+function isLongWindow(refusal: Refusal): boolean {
+  if (namesDay(refusal) || ZERO_LIMIT_TEXT.test(refusal.text)) return true;
   return LONG_WINDOW_TEXT.test(refusal.text) && !SHORT_WINDOW_TEXT.test(refusal.text);
+}
+
+/** Google asks to wait seconds where the day must end, or where there is no quota at all. */
+export function delayIsWrong(refusal: Refusal): boolean {
+  return (
+    namesDay(refusal) || ZERO_LIMIT_TEXT.test(refusal.text) || (isGoogle(refusal) && isLongWindow(refusal))
+  );
+}
+
+function namesDay(refusal: Refusal): boolean {
+  return refusal.quotas.some((quota) => /per_?day/i.test(quota));
 }
 
 function isThrottle(refusal: Refusal): boolean {
@@ -191,8 +204,8 @@ function hasAny(refusal: Refusal, ids: readonly string[]): boolean {
 }
 
 const REQUESTS_TEXT =
-  /\((RPM|RPS)\)|\bmax RPM\b|requests? per (min|sec)|call rate limit|queries per|api calls|number of requests/i;
-const TOKENS_TEXT = /\((I|O)?TPM\)|token rate limit|too many tokens|tokens? per (min|sec)|token/i;
+  /\b(RPM|RPS)\b|requests? per (min|sec)|call rate limit|queries per|api calls|number of requests/i;
+const TOKENS_TEXT = /\b[IO]?TPM\b|token/i;
 
 /** Which of the two limits bit: said by id, metric or policy, else by prose, else the emptier one of the headers. */
 function limitedDimension(refusal: Refusal): FailureClass {

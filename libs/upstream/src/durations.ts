@@ -69,5 +69,5 @@ export function parseReset(text: string, now: EpochMilliseconds): Milliseconds |
 
 /** A hint is a floor: fractions round up, but the noise of binary fractions does not. */
 function wholeMs(value: number): Milliseconds {
-  return Math.ceil(value - 1e-6);
+  return Math.max(0, Math.ceil(value - 1e-6));
 }

@@ -1,5 +1,5 @@
 import type { EpochMilliseconds, FailureClass, Milliseconds } from '@weir/kernel';
-import { isLongWindow, quotaNumbers } from './classify-failure.js';
+import { delayIsWrong, quotaNumbers } from './classify-failure.js';
 import { parseClock, parseNumber, parseReset, parseUnits, parseUntil } from './durations.js';
 import type { Headers, Refusal } from './refusal.js';
 
@@ -49,14 +49,13 @@ function fromHeaders(
   return exact ?? parseNumber(after, 1000) ?? parseUntil(after, now);
 }
 
-/** Google's delay is left out beside a daily quota: it says seconds where the day must end. */
 function fromFields(
   refusal: Refusal,
   _failure: FailureClass,
   now: EpochMilliseconds,
 ): Milliseconds | undefined {
   if (refusal.retryDelay !== undefined)
-    return isLongWindow(refusal) ? undefined : parseUnits(refusal.retryDelay);
+    return delayIsWrong(refusal) ? undefined : parseUnits(refusal.retryDelay);
   if (refusal.retryAfter !== undefined) return Math.ceil(refusal.retryAfter * 1000);
   return refusal.resetsAt === undefined ? undefined : parseUntil(refusal.resetsAt, now);
 }
@@ -69,7 +68,7 @@ const PROSE = new RegExp(
 const REPLENISHED = /replenished in (\d+:\d\d:\d\d)/i;
 
 function fromProse(refusal: Refusal): Milliseconds | undefined {
-  if (refusal.retryDelay !== undefined && isLongWindow(refusal)) return undefined;
+  if (delayIsWrong(refusal)) return undefined;
   const clock = REPLENISHED.exec(refusal.text)?.[1];
   if (clock !== undefined) return parseClock(clock);
   const prose = PROSE.exec(refusal.text)?.[1];

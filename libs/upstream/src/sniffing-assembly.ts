@@ -70,7 +70,7 @@ export class SniffingAssembly implements Assembly {
   }
 }
 
+/** The byte order mark may be split over reads, so its bytes count as blanks one by one. */
 function firstByte(chunk: Buffer): number | undefined {
-  const start = chunk.subarray(0, BOM.length).equals(BOM) ? BOM.length : 0;
-  return chunk.subarray(start).find((byte) => byte > 0x20);
+  return chunk.find((byte) => byte > 0x20 && !BOM.includes(byte));
 }

@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { FrameQueue, HIGH_WATER_BYTES } from './frame-queue.js';
+import type { Frame } from './stream-client.js';
+
+const frame = (size: number): Frame => ({ bytes: Buffer.alloc(size), visible: true });
+
+function queue(): { queue: FrameQueue; log: string[] } {
+  const log: string[] = [];
+  const note = (word: string) => (): void => {
+    log.push(word);
+  };
+  return {
+    queue: new FrameQueue({ pause: note('pause'), resume: note('resume'), abandoned: note('abandoned') }),
+    log,
+  };
+}
+
+describe('FrameQueue', () => {
+  it('stops its source above the mark and lets it go on below half of it', async () => {
+    const { queue: frames, log } = queue();
+    frames.push(frame(HIGH_WATER_BYTES));
+    expect(log).toEqual([]);
+    frames.push(frame(40_000));
+    frames.push(frame(1));
+    expect(log).toEqual(['pause']);
+    await frames.next();
+    expect(log).toEqual(['pause']);
+    await frames.next();
+    expect(log).toEqual(['pause', 'resume']);
+    expect(frames.bytes).toBe(1);
+  });
+
+  it('hands a frame to a reader who waits, and keeps none', async () => {
+    const { queue: frames } = queue();
+    const waiting = frames.next();
+    frames.push(frame(5));
+    expect(frames.bytes).toBe(0);
+    expect((await waiting).done).toBe(false);
+  });
+
+  it('hands out what came before a failure, but not before an abort', async () => {
+    const failed = queue().queue;
+    failed.push(frame(1));
+    failed.fail(new Error('broke'));
+    expect((await failed.next()).done).toBe(false);
+    await expect(failed.next()).rejects.toThrow('broke');
+    const aborted = queue().queue;
+    aborted.push(frame(1));
+    aborted.abort(new Error('left'));
+    await expect(aborted.next()).rejects.toThrow('left');
+    expect(aborted.bytes).toBe(0);
+  });
+
+  it('tells its source when the reader leaves early, and only then', async () => {
+    const early = queue();
+    await early.queue.return();
+    expect(early.log).toEqual(['abandoned']);
+    const late = queue();
+    late.queue.end();
+    await late.queue.return();
+    expect(late.log).toEqual([]);
+    expect((await late.queue.next()).done).toBe(true);
+  });
+
+  it('keeps order and count under any interleaving', async () => {
+    const step = fc.constantFrom<'push' | 'take'>('push', 'take');
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 200 }), async (steps) => {
+        const { queue: frames, log } = queue();
+        const got: Promise<IteratorResult<Frame>>[] = [];
+        let pushed = 0;
+        let asked = 0;
+        for (const next of steps) {
+          // One reader: it asks again only when it has what it asked for.
+          if (next === 'push') frames.push(frame(((pushed += 1) * 997) % 30_000));
+          else if (asked < pushed + 1) asked = got.push(frames.next());
+        }
+        frames.end();
+        const results = await Promise.all(got);
+        const rest: Frame[] = [];
+        for await (const left of frames) rest.push(left);
+        const sizes = [...results.flatMap((result) => (result.done === true ? [] : [result.value])), ...rest];
+        expect(sizes.map(({ bytes }) => bytes.length)).toEqual(
+          Array.from({ length: pushed }, (_, index) => ((index + 1) * 997) % 30_000),
+        );
+        expect(frames.bytes).toBe(0);
+        expect(log.filter((word) => word === 'pause').length).toBeGreaterThanOrEqual(
+          log.filter((word) => word === 'resume').length,
+        );
+      }),
+      { seed: 20_261_129, numRuns: 300 },
+    );
+  });
+});
