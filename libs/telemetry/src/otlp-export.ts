@@ -33,6 +33,8 @@ export interface TelemetryExport {
 
 /** How to export. */
 export interface ExportOptions {
+  /** The longest that one export may take, retries included. Default 10 s. */
+  readonly exportTimeoutMs: Milliseconds | undefined;
   /** OTLP/HTTP base, such as `http://collector:4318`; nothing is sent, or tried, without it. */
   readonly endpoint: string | undefined;
   readonly resource: Resource;
@@ -40,12 +42,18 @@ export interface ExportOptions {
 }
 
 /** Builds the way out: metrics can always be read; spans and metrics are pushed where there is somebody to take them. */
-export function openExport({ endpoint, resource, registry }: ExportOptions): TelemetryExport {
+export function openExport(options: ExportOptions): TelemetryExport {
+  const { endpoint, resource, registry } = options;
   const pull = new PullReader({ metricProducers: [registry] });
   const readers: IMetricReader[] = [pull];
-  if (endpoint !== undefined) readers.push(periodicReader(endpoint, registry));
+  const timeoutMillis = options.exportTimeoutMs ?? EXPORT_TIMEOUT_MS;
+  if (endpoint !== undefined)
+    readers.push(periodicReader(settingsOf(endpoint, 'metrics', timeoutMillis), registry));
   const meters = new MeterProvider({ resource, readers });
-  const spans = endpoint === undefined ? undefined : batchProcessor(endpoint, meters);
+  const spans =
+    endpoint === undefined
+      ? undefined
+      : batchProcessor(settingsOf(endpoint, 'traces', timeoutMillis), meters);
   return {
     sinks:
       spans === undefined
@@ -59,36 +67,41 @@ export function openExport({ endpoint, resource, registry }: ExportOptions): Tel
           ],
     metricsText: async () => prometheusText((await pull.collect()).resourceMetrics),
     shutdown: async () => {
-      await Promise.allSettled([spans?.shutdown()]);
-      await meters.shutdown();
+      await Promise.all([spans?.shutdown(), meters.shutdown()]);
     },
   };
 }
 
+interface ExporterSettings {
+  readonly url: string;
+  readonly timeoutMillis: Milliseconds;
+}
+
 /** The processor tells the meters how many spans it sent, and how many it dropped. */
-function batchProcessor(endpoint: string, meters: MeterProvider): BatchSpanProcessor {
+function batchProcessor(exporter: ExporterSettings, meters: MeterProvider): BatchSpanProcessor {
   return new BatchSpanProcessor({
     ...BATCH,
-    exportTimeoutMillis: EXPORT_TIMEOUT_MS,
-    exporter: new OTLPTraceExporter({ url: signalUrl(endpoint, 'traces'), timeoutMillis: EXPORT_TIMEOUT_MS }),
+    exportTimeoutMillis: exporter.timeoutMillis,
+    exporter: new OTLPTraceExporter(exporter),
     selfObsMeterProvider: meters,
   });
 }
 
-function periodicReader(endpoint: string, registry: MetricRegistry): PeriodicExportingMetricReader {
+function periodicReader(exporter: ExporterSettings, registry: MetricRegistry): PeriodicExportingMetricReader {
   return new PeriodicExportingMetricReader({
-    exporter: new OTLPMetricExporter({
-      url: signalUrl(endpoint, 'metrics'),
-      timeoutMillis: EXPORT_TIMEOUT_MS,
-    }),
+    exporter: new OTLPMetricExporter(exporter),
     exportIntervalMillis: METRIC_INTERVAL_MS,
-    exportTimeoutMillis: EXPORT_TIMEOUT_MS,
+    exportTimeoutMillis: Math.min(exporter.timeoutMillis, METRIC_INTERVAL_MS),
     metricProducers: [registry],
   });
 }
 
-function signalUrl(endpoint: string, signal: 'traces' | 'metrics'): string {
-  return `${endpoint.replace(/\/+$/, '')}/v1/${signal}`;
+function settingsOf(
+  endpoint: string,
+  signal: 'traces' | 'metrics',
+  timeoutMillis: Milliseconds,
+): ExporterSettings {
+  return { url: `${endpoint.replace(/\/+$/, '')}/v1/${signal}`, timeoutMillis };
 }
 
 /** Reads when asked, and pushes nothing. */

@@ -45,6 +45,8 @@ export interface TelemetryOptions {
   readonly logger?: Logger;
   /** Is told of every span that ended. */
   readonly sinks?: readonly SpanSink[];
+  /** The longest that one export may take, retries included. Default 10 s. */
+  readonly exportTimeoutMs?: Milliseconds;
   /** The longest that `shutdown` takes. Default 5 s. */
   readonly shutdownMs?: Milliseconds;
   readonly time?: Clock & Timers;
@@ -107,7 +109,12 @@ class RunningTelemetry implements Telemetry {
     const accounts = new Map(labels.accounts.map((account) => [account.id, account]));
     instruments.zero(labels);
     this.limiterMetrics = new LimiterMetrics({ registry, instruments, guard, accounts, clock: time });
-    this.way = openExport({ endpoint: options.endpoint, resource, registry });
+    this.way = openExport({
+      endpoint: options.endpoint,
+      exportTimeoutMs: options.exportTimeoutMs,
+      resource,
+      registry,
+    });
     this.recorder = new SpanRecorder({
       clock: time,
       random: options.random ?? systemRandom,

@@ -8,6 +8,7 @@ import type {
   LimiterStatus,
   Permit,
   QuotaObservation,
+  QuotaView,
   Turn,
   Usage,
 } from '@weir/limiter';
@@ -61,6 +62,10 @@ export class TracedLimiter implements Limiter {
 
   eta(call: CallIdentity, ask: Ask): Milliseconds {
     return this.inner.eta(call, ask);
+  }
+
+  quota(call: CallIdentity, target: Target): QuotaView {
+    return this.inner.quota(call, target);
   }
 
   observe(target: Target, observation: QuotaObservation): void {
