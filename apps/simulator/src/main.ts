@@ -1,14 +1,23 @@
+import { systemTimers } from '@weir/kernel';
 import { startSimulator } from './simulator.module.js';
+
+/** Streams that are open do not keep the process longer than this. */
+const CLOSING_MS = 800;
 
 async function main(): Promise<void> {
   const { SIMULATOR_HOST: host = '127.0.0.1', SIMULATOR_PORT: port = '9400' } = process.env;
   const simulator = await startSimulator({ host, port: Number(port) });
   console.log(`simulator listens on ${simulator.url}`);
+  const exit = (): void => process.exit(0);
   const stop = (): void => {
-    void simulator.close().finally(() => process.exit(0));
+    systemTimers.after(CLOSING_MS, exit);
+    void simulator.close().finally(exit);
   };
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
 }
 
-void main();
+main().catch((error: unknown) => {
+  console.error(`simulator: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
+});

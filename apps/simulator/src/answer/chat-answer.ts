@@ -19,7 +19,7 @@ export interface Envelope {
 
 /** The whole answer as one `chat.completion`. */
 export function plainChat(utterance: Utterance, envelope: Envelope, headers: HeaderMap): Answer {
-  const pieces = Array.from(utterance.pieces(), ({ text }) => text).join('');
+  const pieces = [...utterance.pieces()].join('');
   const { tool } = utterance;
   const message = tool
     ? { content: null, tool_calls: [{ ...toolCall(tool), function: { name: tool.name, arguments: pieces } }] }
@@ -65,9 +65,9 @@ function* chatFrames(utterance: Utterance, envelope: Envelope): Generator<Frame>
   const [before, after] = tool ? ARGUMENTS_DELTA : CONTENT_DELTA;
   const piece = `${start}[{"index":0,"delta":${before}`;
   const rest = `${after},"logprobs":null,"finish_reason":null}]}\n\n`;
-  for (const { text, tokens } of utterance.pieces()) {
+  for (const text of utterance.pieces()) {
     if (!tool) hash.update(text);
-    yield { bytes: piece + JSON.stringify(text) + rest, tokens };
+    yield { bytes: piece + JSON.stringify(text) + rest, tokens: 1 };
   }
   yield { bytes: choice('{}', utterance.finish), tokens: 0 };
   if (envelope.tellsUsage) {

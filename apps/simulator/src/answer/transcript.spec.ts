@@ -2,24 +2,29 @@ import fc from 'fast-check';
 import { Transcript, countTokens, type Reading } from './transcript.js';
 
 const SEED = { seed: 20260103, numRuns: 300 };
-const WHOLE: Reading = { prefix: '', maxTokens: Infinity, tokensPerPiece: 1 };
+const WHOLE: Reading = { prefix: '', maxTokens: Infinity };
 
 function said(transcript: Transcript, reading: Partial<Reading> = {}): string {
-  return Array.from(transcript.read({ ...WHOLE, ...reading }), ({ text }) => text).join('');
+  return [...transcript.read({ ...WHOLE, ...reading })].join('');
 }
 
-const transcripts = fc
-  .record({ seed: fc.nat(2 ** 32 - 1), tokens: fc.integer({ min: 1, max: 80 }) })
-  .map(({ seed, tokens }) => new Transcript(seed, tokens));
+const shapes = fc.record({
+  seed: fc.nat(2 ** 32 - 1),
+  tokens: fc.integer({ min: 1, max: 80 }),
+  wordsPerToken: fc.integer({ min: 1, max: 9 }),
+});
+const transcripts = shapes.map(
+  ({ seed, tokens, wordsPerToken }) => new Transcript(seed, tokens, wordsPerToken),
+);
 
 describe('a transcript', () => {
-  it('is a function of its seed, and has 4 bytes a token', () => {
+  it('has 4 bytes a word, whatever its tokens are', () => {
     fc.assert(
-      fc.property(transcripts, fc.integer({ min: 1, max: 9 }), (transcript, tokensPerPiece) => {
-        const text = said(transcript);
-        expect(said(transcript, { tokensPerPiece })).toBe(text);
-        expect(Buffer.byteLength(text)).toBe(4 * transcript.tokens);
-        expect(countTokens(text)).toBe(transcript.tokens);
+      fc.property(shapes, ({ seed, tokens, wordsPerToken }) => {
+        const text = said(new Transcript(seed, tokens, wordsPerToken));
+        expect(Buffer.byteLength(text)).toBe(4 * tokens * wordsPerToken);
+        expect(said(new Transcript(seed, tokens * wordsPerToken))).toBe(text);
+        expect(text).toMatch(/^([^ .]{1,3} )*[^ .]{1,3}\.$/);
       }),
       SEED,
     );
@@ -27,7 +32,7 @@ describe('a transcript', () => {
 
   it('goes on after any beginning of itself', () => {
     fc.assert(
-      fc.property(transcripts, fc.nat(400), (transcript, length) => {
+      fc.property(transcripts, fc.nat(3000), (transcript, length) => {
         const text = said(transcript);
         const prefix = text.slice(0, length);
         expect(prefix + said(transcript, { prefix })).toBe(text);
@@ -50,14 +55,8 @@ describe('a transcript', () => {
         fc.integer({ min: 1, max: 90 }),
         fc.nat(200),
         (transcript, maxTokens, length) => {
-          const reading = {
-            ...WHOLE,
-            maxTokens,
-            prefix: said(transcript).slice(0, length),
-            tokensPerPiece: 3,
-          };
-          const pieces = [...transcript.read(reading)];
-          const tokens = pieces.reduce((sum, piece) => sum + piece.tokens, 0);
+          const reading = { maxTokens, prefix: said(transcript).slice(0, length) };
+          const tokens = [...transcript.read(reading)].length;
           expect(tokens).toBe(transcript.length(reading));
           expect(tokens).toBeLessThanOrEqual(maxTokens);
         },
@@ -71,4 +70,8 @@ describe('a transcript', () => {
     expect(new Set(texts).size).toBe(50);
     expect(texts.join('')).toMatch(/[^ -~]/);
   });
+});
+
+it('4 bytes of a prompt are a token, rounded up', () => {
+  expect(['', 'a', 'abcd', 'abcde', 'éé'].map(countTokens)).toEqual([0, 1, 1, 2, 1]);
 });

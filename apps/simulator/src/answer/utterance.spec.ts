@@ -23,7 +23,7 @@ function ask(fields: object, behaviour: object = {}, turn = 1): Utterance {
 }
 
 function text(utterance: Utterance): string {
-  return Array.from(utterance.pieces(), (piece) => piece.text).join('');
+  return [...utterance.pieces()].join('');
 }
 
 describe('what the model says', () => {
@@ -57,8 +57,10 @@ describe('what the model says', () => {
   });
 
   it('has as many frames of as many bytes as it is told', () => {
-    const pieces = [...ask({}, { frames: 5, frameBytes: 1000 }).pieces()];
-    expect(pieces.map((piece) => Buffer.byteLength(piece.text))).toEqual([1000, 1000, 1000, 1000, 1000]);
+    const utterance = ask({}, { frames: 5, frameBytes: 1000 });
+    const sizes = Array.from(utterance.pieces(), (piece) => Buffer.byteLength(piece));
+    expect(sizes).toEqual([1000, 1000, 1000, 1000, 1000]);
+    expect(utterance.tokens).toBe(5);
   });
 
   it('calls the tool that is asked for, with arguments of its schema', () => {

@@ -3,14 +3,14 @@ import { seededRandom, type Tokens } from '@weir/kernel';
 import type { Behaviour } from '../provider/behaviour.js';
 import { textOf, type ChatRequest } from './chat-request.js';
 import { exampleOf } from './example.js';
-import { BYTES_PER_TOKEN, Transcript, type Piece } from './transcript.js';
+import { BYTES_PER_WORD, Transcript } from './transcript.js';
 
-/** What the model says to one request: a text, or a call of a tool whose arguments are the pieces. */
+/** What the model says to one request, token by token: a text, or the arguments of a tool call. */
 export interface Utterance {
   readonly tool?: { readonly id: string; readonly name: string };
   readonly tokens: Tokens;
   readonly finish: 'stop' | 'length' | 'tool_calls';
-  pieces(): Iterable<Piece>;
+  pieces(): Iterable<string>;
 }
 
 /** Tokens of a text whose length nobody set: at least the first, less than the sum. */
@@ -24,10 +24,9 @@ export function utter(request: ChatRequest, behaviour: Behaviour, turn: number):
   const maxTokens = request.max_completion_tokens ?? request.max_tokens ?? Infinity;
   const tool = chosenTool(request, seed);
   if (tool) return callTool(tool, seed, maxTokens);
-  const tokensPerPiece = Math.ceil(behaviour.frameBytes / BYTES_PER_TOKEN);
-  const own = OWN_LENGTH.least + (seed % OWN_LENGTH.spread);
-  const text = new Transcript(seed, behaviour.frames ? behaviour.frames * tokensPerPiece : own);
-  const reading = { prefix, maxTokens, tokensPerPiece };
+  const tokens = behaviour.frames ?? OWN_LENGTH.least + (seed % OWN_LENGTH.spread);
+  const text = new Transcript(seed, tokens, Math.ceil(behaviour.frameBytes / BYTES_PER_WORD));
+  const reading = { prefix, maxTokens };
   const cut = text.length({ ...reading, maxTokens: Infinity }) > maxTokens;
   return {
     tokens: text.length(reading),
@@ -69,6 +68,6 @@ function callTool(tool: Tool, seed: number, maxTokens: Tokens): Utterance {
     tool: { id: `call_sim_${seed.toString(16).padStart(8, '0')}`, name: tool.name },
     tokens: pieces.length,
     finish: pieces.length === all.length ? 'tool_calls' : 'length',
-    pieces: () => pieces.map((text) => ({ text, tokens: 1 })),
+    pieces: () => pieces,
   };
 }

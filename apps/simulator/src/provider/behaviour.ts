@@ -8,9 +8,9 @@ export interface Behaviour {
   readonly firstTokenMs: Milliseconds;
   /** 0: as fast as possible. */
   readonly tokensPerSecond: number;
-  /** Frames of content in a whole answer. Absent: the text has a length of its own, 16 to 47 tokens. */
+  /** Frames of content in a whole answer, one token each. Absent: the text has a length of its own, 16 to 47 tokens. */
   readonly frames?: number;
-  /** Bytes of text in a frame, rounded up to whole tokens of 4. */
+  /** Bytes of text in a frame, rounded up to a multiple of 4. A frame is one token however large it is. */
   readonly frameBytes: number;
   /** Whose headers and errors. */
   readonly profile: ProfileName;

@@ -117,6 +117,16 @@ describe('the ledger', () => {
     expect(provider.ledger()).toMatchObject({ version: 1, windowSeconds: 60 });
   });
 
+  it('knows a configured key and model before their first call', () => {
+    const { provider } = setUp();
+    provider.changeQuota({ key: 'k' }, { requestsPerMinute: 3 });
+    provider.changeQuota({ key: 'j', model: 'm' }, { requestsPerMinute: 3 });
+    provider.changeQuota({ model: 'n' }, { requestsPerMinute: 3 });
+    expect(lineOf(provider, 'k').received).toBe(0);
+    expect(lineOf(provider, 'j', 'm').received).toBe(0);
+    expect(Object.keys(provider.ledger().keys)).toEqual(['k', 'j']);
+  });
+
   it('tells the window that its keys share, else the default one', () => {
     const { provider } = setUp();
     provider.changeQuota({ key: 'k' }, { windowSeconds: 6 });

@@ -45,8 +45,12 @@ export class Provider {
     this.keys = new Map();
   }
 
+  /** A key that is named here is in the ledger from now on, and so is a model of it. */
   changeQuota(target: QuotaTarget, change: QuotaChange): void {
     this.book.change(target, change);
+    const { key: named, model: ofKey } = target;
+    if (named !== undefined) this.scopesOf(named);
+    if (named !== undefined && ofKey !== undefined) this.scopes(named, ofKey);
     const now = this.now();
     for (const [key, scopes] of this.keys) {
       scopes.total.retune(this.book.forKey(key), now);
@@ -100,15 +104,20 @@ export class Provider {
   }
 
   private scopes(key: string, model: string): readonly Scope[] {
-    const now = this.now();
-    const known = this.keys.get(key) ?? {
-      total: new Scope(this.book.forKey(key), now),
-      models: new Map<string, Scope>(),
-    };
-    const scope = known.models.get(model) ?? new Scope(this.book.forModel(key, model), now);
-    this.keys.set(key, known);
-    known.models.set(model, scope);
-    return [known.total, scope];
+    const { total, models } = this.scopesOf(key);
+    const known = models.get(model);
+    if (known) return [total, known];
+    const scope = new Scope(this.book.forModel(key, model), this.now());
+    models.set(model, scope);
+    return [total, scope];
+  }
+
+  private scopesOf(key: string): KeyScopes {
+    const known = this.keys.get(key);
+    if (known) return known;
+    const scopes = { total: new Scope(this.book.forKey(key), this.now()), models: new Map<string, Scope>() };
+    this.keys.set(key, scopes);
+    return scopes;
   }
 
   /** Monotonic, on the scale of civil time, so that fixed windows begin where a wall clock says. */
