@@ -23,6 +23,11 @@ import { HealthController } from './health/health.controller.js';
 import { MetricsController, MetricsText } from './metrics/metrics.controller.js';
 import { dimensionsOf } from './wiring/dimensions.js';
 
+/** Where the configuration in force is found; a reload changes it for whoever asks next. */
+export interface ConfigInForce {
+  readonly current: GatewayConfig;
+}
+
 /** What the process gives to the house. */
 export interface Surroundings {
   readonly telemetry: Telemetry;
@@ -34,15 +39,16 @@ export interface Surroundings {
 /** The only composition root: every port is bound to its adapter here, once. Every provider is a singleton. */
 @Module({})
 export class GatewayModule {
-  static forRoot(config: GatewayConfig, surroundings: Surroundings): DynamicModule {
+  static forRoot(live: ConfigInForce, surroundings: Surroundings): DynamicModule {
+    const config = live.current;
     return {
       module: GatewayModule,
       controllers: [ChatController, HealthController, MetricsController, StatusController],
       providers: [
-        limiterProvider(config, surroundings),
+        limiterProvider(live, surroundings),
         streamClientProvider(config, surroundings),
-        ...chatProviders(config, surroundings),
-        ...doors(config, surroundings),
+        ...chatProviders(live, surroundings),
+        ...doors(live, surroundings),
         { provide: APP_FILTER, useClass: GatewayErrorFilter },
       ],
     };
@@ -50,17 +56,23 @@ export class GatewayModule {
 }
 
 /** How much may leave, in what order. */
-function limiterProvider(config: GatewayConfig, { telemetry, time, random }: Surroundings): Provider {
-  const { accounts, teams, queue } = config;
+function limiterProvider(live: ConfigInForce, { telemetry, time, random }: Surroundings): Provider {
+  const { accounts, teams, queue } = live.current;
   const refunding = accounts.filter(({ refundRequestsOn429 }) => refundRequestsOn429).map(({ id }) => id);
   return {
     provide: Limiter,
     useFactory: () =>
       telemetry.limiter(
         createLimiter({
-          dimensions: dimensionsOf(config),
+          dimensions: dimensionsOf(live.current),
           teams,
-          queue,
+          queue: {
+            maxDepth: queue.maxDepth,
+            maxDepthPerTeam: queue.maxDepthPerTeam,
+            get maxWaitMs() {
+              return live.current.queue.maxWaitMs;
+            },
+          },
           clock: time,
           timers: time,
           random,
@@ -89,11 +101,9 @@ function streamClientProvider(
 }
 
 /** The request path, and the pipeline where the rooms meet. */
-function chatProviders(
-  config: GatewayConfig,
-  { telemetry, time, random }: Surroundings,
-): readonly Provider[] {
-  const profiles = new Map(config.accounts.map(({ id, profile }) => [id, profileOf(profile)]));
+function chatProviders(live: ConfigInForce, { telemetry, time, random }: Surroundings): readonly Provider[] {
+  const profiles = new Map(live.current.accounts.map(({ id, profile }) => [id, profileOf(profile)]));
+  const rules = { routes: () => live.current.routes, maxWaitMs: () => live.current.queue.maxWaitMs };
   const readQuota: ReadQuota = (account, headers) => {
     const profile = profiles.get(account);
     return profile === undefined ? {} : observeQuota(profile, headers);
@@ -105,12 +115,11 @@ function chatProviders(
     { provide: TokenEstimator, useFactory: () => new TokenEstimator() },
     {
       provide: AttemptLoop,
-      useFactory: () => new AttemptLoop(config.retry, time, random, telemetry.retryObserver()),
+      useFactory: () => new AttemptLoop(live.current.retry, time, random, telemetry.retryObserver()),
     },
     {
       provide: CallReader,
-      useFactory: (estimator: TokenEstimator) =>
-        new CallReader(config.routes, config.queue.maxWaitMs, estimator, time),
+      useFactory: (estimator: TokenEstimator) => new CallReader(rules, estimator, time),
       inject: [TokenEstimator],
     },
     {
@@ -129,7 +138,7 @@ function chatProviders(
 }
 
 /** Who may come in, what is open, and how it is seen. */
-function doors(config: GatewayConfig, { telemetry, logger, time }: Surroundings): readonly Provider[] {
+function doors(live: ConfigInForce, { telemetry, logger, time }: Surroundings): readonly Provider[] {
   return [
     OpenAnswers,
     {
@@ -142,12 +151,9 @@ function doors(config: GatewayConfig, { telemetry, logger, time }: Surroundings)
     },
     {
       provide: TeamDirectory,
-      useFactory: () =>
-        new TeamDirectory<TeamHolder>(
-          config.teams.map(({ id, keys, loopbackOnly }) => ({ team: id, keys, loopbackOnly })),
-        ),
+      useFactory: () => new TeamDirectory<TeamHolder>(() => live.current.teams),
     },
-    { provide: AdminDirectory, useFactory: () => new TeamDirectory([config.admin]) },
+    { provide: AdminDirectory, useFactory: () => new TeamDirectory(() => [live.current.admin]) },
     { provide: RequestSpans, useValue: telemetry satisfies RequestSpans },
     { provide: MetricsText, useValue: telemetry satisfies MetricsText },
     {

@@ -1,17 +1,19 @@
 import 'reflect-metadata';
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, watchFile } from 'node:fs';
 import { hostname } from 'node:os';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ConfigFaults, loadConfig, NOT_BUILT_YET, type GatewayConfig } from '@weir/config';
 import { systemClock, systemRandom, systemTimers, type Milliseconds } from '@weir/kernel';
+import { Limiter } from '@weir/limiter';
 import { createLogger, startTelemetry, type Logger } from '@weir/telemetry';
 import { StreamClient } from '@weir/upstream';
 import { answerBrokenRequest } from './delivery/broken-request.js';
-import { GatewayModule, type Surroundings } from './gateway.module.js';
+import { GatewayModule, type ConfigInForce, type Surroundings } from './gateway.module.js';
 import { Drain } from './health/drain.js';
 import { labelsOf } from './wiring/labels.js';
+import { LiveConfig } from './wiring/live-config.js';
 
 /** A gateway that listens. */
 export interface RunningGateway {
@@ -27,15 +29,14 @@ export interface RunningGateway {
 
 /** What a developer who presses Ctrl-C is ready to wait for running streams. */
 const INTERRUPT_DRAIN_MS: Milliseconds = 500;
+/** How often a changed configuration file is looked for. */
+const WATCH_MS: Milliseconds = 2000;
 /** Closing and flushing after the drain takes at most this; then the process ends whatever is still open. */
 const END_MS: Milliseconds = 6000;
 
 /** Builds the house and opens its door. */
-export async function startGateway(
-  config: GatewayConfig,
-  surroundings: Surroundings,
-): Promise<RunningGateway> {
-  const { server } = config;
+export async function startGateway(live: ConfigInForce, surroundings: Surroundings): Promise<RunningGateway> {
+  const { server } = live.current;
   const adapter = new FastifyAdapter({
     bodyLimit: server.bodyLimitBytes,
     genReqId: () => randomUUID(),
@@ -45,7 +46,7 @@ export async function startGateway(
     clientErrorHandler: answerBrokenRequest,
   });
   const app = await NestFactory.create<NestFastifyApplication>(
-    GatewayModule.forRoot(config, surroundings),
+    GatewayModule.forRoot(live, surroundings),
     adapter,
     { bodyParser: false, logger: ['error', 'fatal'], abortOnError: false },
   );
@@ -73,18 +74,24 @@ export async function startGateway(
 /** The process: environment in, signals, exit code out. */
 async function main(env: NodeJS.ProcessEnv): Promise<void> {
   const logger = createLogger({ service: 'weir-gateway', level: logLevel(env['WEIR_LOG_LEVEL']) });
-  const config = readConfig(env, logger);
-  if (config === undefined) {
+  const live = readConfig(env, logger);
+  if (live === undefined) {
     process.exitCode = 1;
     return;
   }
-  const surroundings = surroundingsOf(config, env, logger);
-  const gateway = await startGateway(config, surroundings);
-  logger.info('listening', { url: gateway.url, config: config.source });
+  const { server, source } = live.current;
+  const gateway = await startGateway(live, surroundingsOf(live.current, env, logger));
+  logger.info('listening', { url: gateway.url, config: source });
   process.on('unhandledRejection', (thrown) => {
     logger.error('unexpected', thrown);
   });
-  endOnSignal(gateway, config.server.drainMs, logger);
+  const reload = (): void => {
+    live.reload(gateway.app.get<Limiter>(Limiter), logger);
+  };
+  process.on('SIGHUP', reload);
+  // Polled by name, not by inode: editors and Kubernetes replace the file.
+  if (env['WEIR_CONFIG']) watchFile(source, { interval: WATCH_MS, persistent: false }, reload);
+  endOnSignal(gateway, server.drainMs, logger);
 }
 
 /** The first signal decides; a terminal's Ctrl-C may come twice, from it and from the parent. */
@@ -105,11 +112,13 @@ function endOnSignal(gateway: RunningGateway, drainMs: Milliseconds, logger: Log
   });
 }
 
-function readConfig(env: NodeJS.ProcessEnv, logger: Logger): GatewayConfig | undefined {
+function readConfig(env: NodeJS.ProcessEnv, logger: Logger): LiveConfig | undefined {
   try {
-    const config = loadConfig(env, (path) => readFileSync(path, 'utf8'), { unsupported: NOT_BUILT_YET });
-    for (const notice of config.notices) logger.warn('configuration', { notice });
-    return config;
+    const live = new LiveConfig(() =>
+      loadConfig(env, (path) => readFileSync(path, 'utf8'), { unsupported: NOT_BUILT_YET }),
+    );
+    for (const notice of live.current.notices) logger.warn('configuration', { notice });
+    return live;
   } catch (thrown) {
     if (!(thrown instanceof ConfigFaults)) throw thrown;
     console.error(thrown.message);

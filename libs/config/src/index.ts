@@ -26,5 +26,6 @@ export {
 } from './gateway-config.js';
 export { digestKey, type KeyDigest } from './key-digest.js';
 export { loadConfig, type LoadOptions, type ReadFile } from './load-config.js';
+export { restartsNeeded } from './live-changes.js';
 export { Secret } from './secret.js';
 export { NOT_BUILT_YET, type Unsupported } from './unsupported.js';

@@ -16,13 +16,11 @@ const BEARER = /^Bearer +(\S+)$/i;
  * a look-up tells anything about them.
  */
 export class TeamDirectory<Holder extends KeyHolder> {
-  private readonly byDigest = new Map<KeyDigest, Holder>();
+  private listed: readonly Holder[] = [];
+  private byDigest: ReadonlyMap<KeyDigest, Holder> = new Map();
 
-  constructor(holders: readonly Holder[]) {
-    for (const holder of holders) {
-      for (const digest of holder.keys) this.byDigest.set(digest, holder);
-    }
-  }
+  /** @param current the holders in force; the same list until a reload makes another */
+  constructor(private readonly current: () => readonly Holder[]) {}
 
   /**
    * @param authorization the header as it came
@@ -40,7 +38,7 @@ export class TeamDirectory<Holder extends KeyHolder> {
     if (key === undefined) {
       throw new GatewayError('unauthorized', 'The Authorization header must read "Bearer <team key>".');
     }
-    const holder = this.byDigest.get(digestKey(key));
+    const holder = this.digests().get(digestKey(key));
     if (!holder || (holder.loopbackOnly && !LOOPBACK.test(remoteAddress ?? ''))) {
       throw new GatewayError(
         'unauthorized',
@@ -48,5 +46,14 @@ export class TeamDirectory<Holder extends KeyHolder> {
       );
     }
     return holder;
+  }
+
+  private digests(): ReadonlyMap<KeyDigest, Holder> {
+    const holders = this.current();
+    if (holders !== this.listed) {
+      this.listed = holders;
+      this.byDigest = new Map(holders.flatMap((holder) => holder.keys.map((digest) => [digest, holder])));
+    }
+    return this.byDigest;
   }
 }

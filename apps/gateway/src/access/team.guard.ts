@@ -5,7 +5,7 @@ import { TeamDirectory, type KeyHolder } from './team-directory.js';
 
 /** A team as callers are known. */
 export interface TeamHolder extends KeyHolder {
-  readonly team: string;
+  readonly id: string;
 }
 
 const callers = new WeakMap<FastifyRequest, string>();
@@ -22,7 +22,7 @@ export class TeamGuard implements CanActivate {
     this.drain.assertOpen();
     callers.set(
       request,
-      this.directory.holderOf(request.headers.authorization, request.socket.remoteAddress).team,
+      this.directory.holderOf(request.headers.authorization, request.socket.remoteAddress).id,
     );
     return true;
   }

@@ -19,11 +19,17 @@ export interface Route {
   readonly targets: readonly Target[];
 }
 
+/** What the configuration says about calls; asked anew for each, so that a reload is in force for the next one. */
+export interface CallRules {
+  routes(): Readonly<Record<string, Route>>;
+  /** The longest that a caller may wait. */
+  maxWaitMs(): Milliseconds;
+}
+
 /** Turns a raw request into a ChatCall, or says what is wrong with it. Nothing is charged before this succeeds. */
 export class CallReader {
   constructor(
-    private readonly routes: Readonly<Record<string, Route>>,
-    private readonly maxWaitMs: Milliseconds,
+    private readonly rules: CallRules,
     private readonly estimator: TokenEstimator,
     private readonly clock: Clock,
   ) {}
@@ -33,8 +39,9 @@ export class CallReader {
     const arrivedAt = this.clock.now();
     const { conversation, template, priority, maxWaitMs } = readCallHeaders(raw.headers);
     const request = readChatRequest(raw.body);
-    const [first, ...others] = this.routes[request.model]?.targets ?? [];
+    const [first, ...others] = this.rules.routes()[request.model]?.targets ?? [];
     if (first === undefined) throw unknownModel(request.model);
+    const longestMs = this.rules.maxWaitMs();
     const characters = promptCharacters(request);
     const { model } = request;
     return {
@@ -45,8 +52,7 @@ export class CallReader {
         operation: 'chat',
         template,
         priority,
-        // Conversations of two teams that chose the same id must not wait for each other.
-        ...(conversation === undefined ? {} : { conversation: `${raw.team}/${conversation}` }),
+        ...(conversation === undefined ? {} : { conversation }),
       },
       request,
       characters,
@@ -59,7 +65,7 @@ export class CallReader {
         n: request.choices,
       }),
       arrivedAt,
-      deadline: arrivedAt + Math.min(this.maxWaitMs, maxWaitMs ?? this.maxWaitMs),
+      deadline: arrivedAt + Math.min(longestMs, maxWaitMs ?? longestMs),
     };
   }
 }

@@ -39,7 +39,7 @@ export class ChatPipeline {
       const attempt = (number: number): Promise<Granted> => this.attempt(call, turn, number, signal);
       const granted = await attempts.run(call, call.targets[0].account, attempt, signal);
       try {
-        yield answerHead(call, granted);
+        yield answerHead(call, granted, limiter.quota(call.identity, granted.permit.target));
         for await (const frame of granted.answer.frames) yield frame;
       } finally {
         settlement.settle(call, granted);

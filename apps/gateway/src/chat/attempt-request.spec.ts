@@ -1,0 +1,71 @@
+import type { Target } from '@weir/kernel';
+import { readChatRequest } from '@weir/protocol';
+import { attemptRequest, nearestTarget } from './attempt-request.js';
+import type { ChatCall } from './chat-call.js';
+
+const main: Target = { account: 'main', model: 'provider/name' };
+const spare: Target = { account: 'spare', model: 'other' };
+
+function call(body: string, targets: ChatCall['targets'] = [main]): ChatCall {
+  return {
+    identity: {
+      requestId: 'r',
+      team: 't',
+      model: 'chat',
+      operation: 'chat',
+      template: 'none',
+      priority: 'normal',
+    },
+    request: readChatRequest(Buffer.from(body)),
+    characters: 1,
+    targets,
+    cost: { inputTokens: 1, outputTokens: 1 },
+    arrivedAt: 0,
+    deadline: 1,
+  };
+}
+
+function sent(body: string, asksForUsage = true) {
+  const request = attemptRequest(call(body), main, 1, asksForUsage);
+  return { body: Buffer.from(request.body).toString(), usageInjected: request.usageInjected };
+}
+
+describe('attemptRequest', () => {
+  const MESSAGES = '"messages":[{"role":"user","content":"x"}]';
+
+  it('changes the model and no other byte of a plain request', () => {
+    const odd = `{ "seed": 12345678901234567890,\n "model" : "chat", "x_unknown": 1.0e2, ${MESSAGES} }`;
+    expect(sent(odd)).toEqual({ body: odd.replace('"chat"', '"provider/name"'), usageInjected: false });
+  });
+
+  it('asks for usage where the caller streams, did not ask, and the provider takes it', () => {
+    const body = `{"model":"chat","stream":true,${MESSAGES}}`;
+    const asked = sent(body);
+    expect(asked.usageInjected).toBe(true);
+    expect(JSON.parse(asked.body)).toMatchObject({
+      model: 'provider/name',
+      stream_options: { include_usage: true },
+    });
+    expect(sent(body, false)).toEqual({
+      body: body.replace('"chat"', '"provider/name"'),
+      usageInjected: false,
+    });
+  });
+
+  it('takes nothing out where the caller asked itself', () => {
+    const body = `{"model":"chat","stream":true,"stream_options":{"include_usage":true},${MESSAGES}}`;
+    expect(sent(body)).toEqual({ body: body.replace('"chat"', '"provider/name"'), usageInjected: false });
+  });
+});
+
+describe('nearestTarget', () => {
+  const both = call('{"model":"chat","messages":[{}]}', [main, spare]);
+
+  it('takes the first that can serve, and the earlier of equals', () => {
+    const eta = (times: Record<string, number>) =>
+      nearestTarget(both, ({ target }) => times[target.account] ?? 0);
+    expect(eta({ main: 5, spare: 3 })).toBe(spare);
+    expect(eta({ main: 3, spare: 3 })).toBe(main);
+    expect(eta({ main: Infinity, spare: Infinity })).toBe(main);
+  });
+});

@@ -1,0 +1,61 @@
+import { TokenEstimator } from '@weir/limiter';
+import { FakeClock } from '@weir/testing';
+import { CallReader, type RawCall } from './call-reader.js';
+
+const targets = [{ account: 'main', model: 'provider-name' }];
+
+function reader(maxWaitMs = 60_000) {
+  const routes = Object.assign(Object.create(null) as Record<string, unknown>, { chat: { targets } });
+  const rules = {
+    routes: () => routes as Record<string, { targets: typeof targets }>,
+    maxWaitMs: () => maxWaitMs,
+  };
+  return new CallReader(rules, new TokenEstimator(), new FakeClock(1000));
+}
+
+function raw(body: unknown, headers: RawCall['headers'] = {}): RawCall {
+  return { requestId: 'r1', team: 'search', headers, body: Buffer.from(JSON.stringify(body)) };
+}
+
+const question = { model: 'chat', messages: [{ role: 'user', content: 'x'.repeat(400) }], max_tokens: 50 };
+
+describe('CallReader', () => {
+  it('makes a call of everything that is known', () => {
+    const call = reader().read(raw(question, { 'x-prompt-template': 'faq', 'x-weir-priority': 'high' }));
+    expect(call).toMatchObject({
+      identity: {
+        requestId: 'r1',
+        team: 'search',
+        model: 'chat',
+        operation: 'chat',
+        template: 'faq',
+        priority: 'high',
+      },
+      targets,
+      characters: 400,
+      arrivedAt: 1000,
+      deadline: 61_000,
+    });
+    expect(call.cost.inputTokens).toBeGreaterThan(0);
+    expect(call.cost.outputTokens).toBeLessThanOrEqual(50);
+  });
+
+  it.each([
+    ['5', 6000],
+    ['60', 61_000],
+    ['99', 61_000],
+    ['0', 1000],
+  ])('lets x-weir-max-wait-ms of %s s only lower the longest wait', (seconds, deadline) => {
+    const headers = { 'x-weir-max-wait-ms': `${Number(seconds) * 1000}` };
+    expect(reader().read(raw(question, headers)).deadline).toBe(deadline);
+  });
+
+  it.each(['nope', 'constructor', '__proto__', 'x'.repeat(10_000)])(
+    'knows no model that is not configured: %.20s',
+    (model) => {
+      expect(() => reader().read(raw({ ...question, model }))).toThrow(
+        expect.objectContaining({ code: 'model_not_found', status: 404, param: 'model' }) as Error,
+      );
+    },
+  );
+});
