@@ -50,6 +50,8 @@ describe('SseDecoder', () => {
     ['a bare end mark', 'data: x\n\n[DONE]\n\n', [['x'], ['[DONE]']]],
     ['a bare end mark without a line end', '[DONE]', [['[DONE]']]],
     ['bare JSON after pings', ': PING\n\n{"error":{"a":1}}', [['{"error":{"a":1}}']]],
+    ['bare JSON over lines', '{\n "error": {}\n}\n\ndata: x\n\n', [['{\n "error": {}\n}'], ['x']]],
+    ['a bare list', '[{"error":{}}]\n\n', [['[{"error":{}}]']]],
     ['the field error', 'error: {"code":400}\n\n', [['{"code":400}', 'error']]],
     ['an unknown field', 'datax: 1\nfoo\n\n', []],
     ['a colon in data', 'data: a: b\n\n', [['a: b']]],

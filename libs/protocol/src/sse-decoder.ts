@@ -5,6 +5,7 @@ import { LineDecoder, MAX_LINE_BYTES } from './line-decoder.js';
 const COLON = 0x3a;
 const SPACE = 0x20;
 const BRACE = 0x7b;
+const BRACKET = 0x5b;
 const LINE_FEED = Buffer.from('\n');
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 const DONE = Buffer.from('[DONE]');
@@ -28,7 +29,7 @@ export type SseListener = (event: SseEvent) => void;
 
 /**
  * Reads server-sent events off bytes, as the WHATWG standard says, and forgives what providers get wrong
- * (seen up to 2026-11): a bare `[DONE]` line, a bare JSON line, and `error: {…}` as a field of its own.
+ * (seen up to 2026-11): a bare `[DONE]` line, bare JSON, and `error: {…}` as a field of its own.
  */
 export class SseDecoder {
   private readonly lines = new LineDecoder();
@@ -37,6 +38,8 @@ export class SseDecoder {
   private hasData = false;
   private event: string | undefined;
   private atStart = true;
+  /** A line of bare JSON began this event; what follows is more of it. */
+  private isBare = false;
 
   /** Bytes of the event that is not complete yet. */
   get pendingBytes(): number {
@@ -78,7 +81,8 @@ export class SseDecoder {
 
   private field(line: Buffer): void {
     if (line[0] === COLON) return;
-    if (line[0] === BRACE || startsWith(line, DONE)) {
+    this.isBare ||= line[0] === BRACE || (line[0] === BRACKET && line[1] === BRACE);
+    if (this.isBare || startsWith(line, DONE)) {
       this.addData(line);
       return;
     }
@@ -103,6 +107,7 @@ export class SseDecoder {
     const data = this.data.length > 0 ? this.data.take() : undefined;
     const event = this.event;
     this.hasData = false;
+    this.isBare = false;
     this.event = undefined;
     onEvent({ bytes: this.frame.take(), data, event, terminated });
   }

@@ -204,6 +204,50 @@ describe('rules, first match wins', () => {
   });
 });
 
+describe('wordings of providers that the corpus does not hold', () => {
+  it.each<[string, number, string]>([
+    ['Input is too long for requested model.', 400, 'too_large'],
+    [
+      "This model's maximum prompt length is 131072 but the request contains 150000 tokens.",
+      400,
+      'too_large',
+    ],
+    ['input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000', 400, 'too_large'],
+    [
+      'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).',
+      400,
+      'too_large',
+    ],
+    ['`inputs` must have less than 4096 tokens. Given: 5000', 422, 'too_large'],
+    ['Your request exceeded model token limit: 8192', 400, 'too_large'],
+    ['litellm.ContextWindowExceededError: too many', 400, 'too_large'],
+    ["Your newly created team doesn't have any credits yet.", 403, 'quota_exhausted'],
+    ['ExceededBudget: User=x over budget. Spend=2, Budget=1', 429, 'quota_exhausted'],
+    ['用户额度不足', 403, 'quota_exhausted'],
+    ['Quota exceeded for x/requests_per_day_per_project', 429, 'quota_exhausted'],
+    ['Tokens per day limit exceeded', 429, 'quota_exhausted'],
+    ['Max parallel request limit reached', 429, 'concurrency'],
+    ['The service is temporarily unable to process your request', 429, 'overloaded'],
+    ['local_rate_limited', 429, 'rate_limit_requests'],
+    ['max_tokens must be at least 1, got -3', 400, 'invalid_request'],
+  ])('%s', (message, status, failure) => {
+    expect(judge(says(message), { status }).split(' ')[0]).toBe(failure);
+  });
+
+  it('reads what LiteLLM says in headers', () => {
+    const judged = (type: string): string | undefined =>
+      judge('', { headers: { rate_limit_type: type } }).split(' ')[0];
+    expect(judged('tokens')).toBe('rate_limit_tokens');
+    expect(judged('requests')).toBe('rate_limit_requests');
+    expect(judged('max_parallel_requests')).toBe('concurrency');
+  });
+
+  it("reads Cloudflare's problem body", () => {
+    const body = { title: 'Error 1015: You are being rate limited', status: 429, retry_after: 30 };
+    expect(judge(body)).toBe('rate_limit_requests retry 30000');
+  });
+});
+
 describe('which limit', () => {
   it.each<[object, Readonly<Record<string, string>>, string]>([
     [{ error: { type: 'tokens' } }, {}, 'tokens'],

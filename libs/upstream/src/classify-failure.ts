@@ -14,13 +14,16 @@ interface Rule {
   readonly when: (refusal: Refusal, profile: ProviderProfile) => boolean;
 }
 
-const TOO_LARGE_ID = /context_(length|window|size)|exceed_context|^request_too_large$/;
+const TOO_LARGE_ID = /context_?(length|window|size)|exceed_context|^request_too_large$/;
 const TOO_LARGE_TEXT = new RegExp(
   [
     'request too large',
-    'maximum context length',
-    'exceeds? the (available )?context',
-    'prompt is too long',
+    'maximum (context|prompt) length',
+    'exceeds? (the )?(available )?context',
+    'context ?window ?exceeded',
+    '(prompt|input) is too long',
+    'exceeded model token limit',
+    'must have less than \\d+ tokens',
     'too many tokens: ',
     'input token count.{0,40}exceeds the maximum',
     // Azure's way to say that the request is larger than the whole limit.
@@ -48,11 +51,12 @@ const BILLING_TEXT = new RegExp(
     'used all available credits',
     'spend(ing)? (cap|limit)',
     'billing hard limit',
-    'budget (has been|limit) exceeded',
+    'budget (has been|limit) exceeded|over budget',
+    "(doesn't|does not) have any credits",
     'reached your specified .{0,20}api usage limits',
     'credits are depleted',
     'out of call volume quota|replenished in \\d',
-    '额度已用尽|额度不足|余额不足',
+    '额度已用尽|额度不足|余额不足|预扣费额度失败',
   ].join('|'),
   'i',
 );
@@ -62,25 +66,17 @@ const CURRENT_QUOTA = /exceeded your current quota/i;
 const SATURATED = /当前分组上游负载已饱和/;
 
 const LONG_WINDOW_TEXT =
-  /\((RPD|TPD)\)|\b(RPD|TPD) rate limit|per day\b|\/ ?(day|month)\b|free-models-per-day/i;
+  /\((RPD|TPD)\)|\b(RPD|TPD) rate limit|per[ _](day|month)|\/ ?(day|month)\b|\bdaily (limit|quota)|free-models-per-day/i;
 /** Google's way to say that a model is not part of the plan. */
 const ZERO_LIMIT_TEXT = /\blimit: 0\b(?![.\d])/i;
 const SHORT_WINDOW_TEXT = /free-models-per-min/i;
 
 const CONTENT_IDS = ['content_filter', 'content_policy_violation', 'responsibleaipolicyviolation'];
 const AUTH_IDS = ['invalid_api_key', 'api_key_invalid', 'authentication_error'];
-const CONCURRENCY_TEXT = /concurren|max_parallel/i;
+const CONCURRENCY = /concurren|max.parallel/i;
 
-const OVERLOAD_IDS = [
-  ...[
-    'overloaded_error',
-    'server_is_overloaded',
-    'engine_overloaded_error',
-    'overloaded',
-    'capacity_exceeded',
-  ],
-  ...['model_capacity_exhausted', 'modelnotreadyexception', 'serviceunavailableexception'],
-];
+const OVERLOAD_ID =
+  /overloaded|capacity_ex(ceeded|hausted)|^resource_unavailable$|^modelnotready|^serviceunavailableexception$/;
 const OVERLOAD_TEXT = new RegExp(
   [
     'overloaded',
@@ -118,7 +114,7 @@ const RULES: readonly Rule[] = [
   { failure: 'quota_exhausted', when: (r) => isThrottle(r) && isLongWindow(r) },
   { failure: 'invalid_request', when: (r) => r.guardrail || hasAny(r, CONTENT_IDS) },
   { failure: 'auth', when: (r) => r.status === 401 || r.status === 403 || hasAny(r, AUTH_IDS) },
-  { failure: 'concurrency', when: (r) => r.status === 429 && CONCURRENCY_TEXT.test(r.text) },
+  { failure: 'concurrency', when: (r) => r.status === 429 && speaksOf(r, CONCURRENCY) },
   { failure: 'overloaded', when: isOverloaded },
   { failure: limitedDimension, when: isThrottle },
   { failure: 'transient', when: (r) => TRANSIENT.has(r.status) },
@@ -154,7 +150,7 @@ function isTooLarge(refusal: Refusal): boolean {
   if (refusal.status >= 500) return false;
   const numbers = quotaNumbers(refusal.text);
   if (numbers && numbers.requested > numbers.limit) return true;
-  return [...refusal.ids].some((id) => TOO_LARGE_ID.test(id)) || TOO_LARGE_TEXT.test(refusal.text);
+  return hasLike(refusal, TOO_LARGE_ID) || TOO_LARGE_TEXT.test(refusal.text);
 }
 
 function isBilling(refusal: Refusal): boolean {
@@ -195,8 +191,16 @@ function isThrottle(refusal: Refusal): boolean {
 
 function isOverloaded(refusal: Refusal): boolean {
   const { status } = refusal;
-  if (status === 529 || status === 498 || status === 503 || hasAny(refusal, OVERLOAD_IDS)) return true;
+  if (status === 529 || status === 498 || status === 503 || hasLike(refusal, OVERLOAD_ID)) return true;
   return (status === 429 || status >= 500) && OVERLOAD_TEXT.test(refusal.text);
+}
+
+function speaksOf(refusal: Refusal, pattern: RegExp): boolean {
+  return pattern.test(refusal.text) || hasLike(refusal, pattern);
+}
+
+function hasLike(refusal: Refusal, pattern: RegExp): boolean {
+  return [...refusal.ids].some((id) => pattern.test(id));
 }
 
 function hasAny(refusal: Refusal, ids: readonly string[]): boolean {

@@ -39,6 +39,8 @@ export interface Refusal {
 
 const MAX_DEPTH = 8;
 const ID_FIELDS = ['code', 'type', 'status', 'error_type', 'reason', 'error_code', 'limit_source', '__type'];
+/** Bedrock (with an address after a colon) and LiteLLM say it in a header. */
+const ID_HEADERS = ['x-amzn-errortype', 'rate_limit_type'];
 const STATUS_FIELDS = ['code', 'status_code', 'statusCode', 'raw_status_code', 'status'];
 const NESTED_FIELDS = [
   ...['error', 'message', 'msg', 'err', 'error_msg', 'detail', 'details', 'errors'],
@@ -52,8 +54,10 @@ export function readRefusal(answer: RefusedAnswer): Refusal {
   const html = body.startsWith('<') || (answer.headers['content-type'] ?? '').startsWith('text/html');
   const found = new Findings();
   if (!html) found.visit(body, 0);
-  const errorType = answer.headers['x-amzn-errortype'];
-  if (errorType !== undefined) found.ids.add(errorType.split(':')[0]?.toLowerCase() ?? '');
+  for (const name of ID_HEADERS) {
+    const id = answer.headers[name]?.split(':')[0];
+    if (id !== undefined) found.ids.add(id.toLowerCase());
+  }
   const text = found.texts.join('\n');
   return {
     ...found.waits,

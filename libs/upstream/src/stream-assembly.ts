@@ -62,8 +62,13 @@ export class StreamAssembly implements Assembly {
 
   private event(event: SseEvent): void {
     if (this.over) return;
-    const reading = this.reader.read(event);
+    if (this.sawEnd) {
+      // What a provider adds after its own end is passed on, and means nothing.
+      this.forward(event, false);
+      return;
+    }
     if (event.data !== undefined) this.output.alive();
+    const reading = this.reader.read(event);
     switch (reading.kind) {
       case 'text':
         this.tally.generated(reading.visibleBytes);
