@@ -59,7 +59,7 @@ export class BucketMirror implements Gate {
   correct(delta: number, madeAt: Milliseconds, at: Milliseconds): void {
     const wanted = -delta * this.perUnitMs;
     if (wanted <= 0) this.fullAt = Math.max(this.fullAt, at) - wanted;
-    else this.fullAt -= Math.min(wanted, this.smallestDebtSince(madeAt, wanted));
+    else this.giveBack(wanted, madeAt);
   }
 
   room(at: Milliseconds): number {
@@ -97,14 +97,15 @@ export class BucketMirror implements Gate {
     return Math.max(this.fullAt, at + this.delaySpreadMs) + amount * this.perUnitMs;
   }
 
-  private smallestDebtSince(madeAt: Milliseconds, wanted: Milliseconds): Milliseconds {
+  private giveBack(wanted: Milliseconds, madeAt: Milliseconds): void {
     const own = this.dips.slotAt(madeAt);
-    if (own <= this.dips.oldest) return 0;
-    let least = Math.max(this.debtSeenIn(own), wanted - this.dips.slotMs);
-    for (let slot = own + 1; slot <= this.dips.newest; slot += 1) {
-      least = Math.min(least, this.debtSeenIn(slot));
-    }
-    return least;
+    const { newest, oldest } = this.dips;
+    if (own <= oldest) return;
+    let given = Math.min(wanted, Math.max(this.debtSeenIn(own), wanted - this.dips.slotMs, 0));
+    for (let slot = own + 1; slot <= newest; slot += 1) given = Math.min(given, this.debtSeenIn(slot));
+    this.fullAt -= given;
+    for (let slot = own + 1; slot <= newest; slot += 1)
+      if (this.dips.at(slot) > 0) this.dips.add(slot, given);
   }
 
   private debtSeenIn(slot: number): Milliseconds {

@@ -109,13 +109,21 @@ export class WindowRegime implements Regime {
     if (knobs.cells !== this.cellState) this.setCells(knobs.cells, at);
     const cellBurst = this.cells ? 2 * this.cellShare.amount : 0;
     this.pacer?.setRate(quota, spec.windowMs, Math.max(knobs.burst, cellBurst), at);
-    const sub: (Gate | undefined)[] = [];
-    if (spec.shape.kind === 'quantum') {
-      const share = quantumShare(limit, spec.windowMs, spec.shape.quantumMs);
-      sub.push(this.spacing(share, knobs.delaySpreadMs));
-    }
-    if (knobs.middleGuard) sub.push(this.spacing(evenShare(limit, spec.windowMs, 6), spec.delaySpreadMs));
-    this.gates = [this.guard, this.pacer, ...sub, this.cells].filter((gate) => gate !== undefined);
+    const within = limit === Infinity ? [] : this.windowsWithin();
+    this.gates = [this.guard, this.pacer, ...within].filter((gate) => gate !== undefined);
+  }
+
+  private windowsWithin(): (Gate | undefined)[] {
+    const { limit } = this;
+    const { windowMs, delaySpreadMs, shape } = this.spec;
+    const { knobs } = this.learner;
+    const quantum = shape.kind === 'quantum' ? quantumShare(limit, windowMs, shape.quantumMs) : undefined;
+    return [
+      quantum && this.spacing(quantum, knobs.delaySpreadMs),
+      knobs.middleGuard ? this.spacing(evenShare(limit, windowMs, 6), delaySpreadMs) : undefined,
+      // Last: it alone may close again, so it has to be asked for the time that the others allow.
+      this.cells,
+    ];
   }
 
   private setCells(next: CellState, at: Milliseconds): void {

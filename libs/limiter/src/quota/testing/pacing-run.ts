@@ -24,6 +24,8 @@ export interface PacingPlan {
   readonly countsRejected?: boolean;
   /** Mean of the exponential part of the one-way delay. */
   readonly jitterMs?: Milliseconds;
+  /** The longest that part can be. Without it, it sometimes goes beyond any J. */
+  readonly jitterCapMs?: Milliseconds;
   readonly deadlineMs?: Milliseconds;
 }
 
@@ -231,7 +233,9 @@ class PacingRun {
   }
 
   private delay(): Milliseconds {
-    return BASE_DELAY_MS + this.exponential(this.plan.jitterMs ?? 25);
+    return (
+      BASE_DELAY_MS + Math.min(this.plan.jitterCapMs ?? Infinity, this.exponential(this.plan.jitterMs ?? 25))
+    );
   }
 
   private gap(from: Milliseconds): Milliseconds {

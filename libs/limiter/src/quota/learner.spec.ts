@@ -1,0 +1,150 @@
+import fc from 'fast-check';
+import { createDimension } from './create-dimension.js';
+import type { Knobs } from './knobs.js';
+import { Learner, MAX_SPREAD_MS, type LearnerRest, type Refusal } from './learner.js';
+import { RUNS } from './testing/arbitraries.js';
+import { specOf } from './testing/walk.js';
+
+const REST: LearnerRest = {
+  windowMs: 60_000,
+  delaySpreadMs: 250,
+  burst: 6,
+  learnsShape: true,
+  mayUseCells: true,
+};
+const EDGE: Refusal = { at: 0, hintMs: 1_000, limit: 60, windowCount: 60, middleCount: 10, recentCount: 1 };
+
+function learner(rest: Partial<LearnerRest> = {}): Learner {
+  return new Learner({ ...REST, ...rest }, 0);
+}
+
+/** What the refusals, a minute apart, make of the knobs. */
+function after(refusals: readonly Partial<Refusal>[], rest: Partial<LearnerRest> = {}): Knobs {
+  const one = learner(rest);
+  for (const [index, refusal] of refusals.entries()) one.refused({ ...EDGE, ...refusal, at: index * 60_000 });
+  return one.knobs;
+}
+
+const refusals = fc.array(
+  fc.record({
+    gapMs: fc.integer({ min: 0, max: 200_000 }),
+    hintMs: fc.constantFrom(0, 500, 1_000, 3_000, 10_000, 60_000),
+    windowCount: fc.integer({ min: 0, max: 60 }),
+    middleCount: fc.integer({ min: 0, max: 30 }),
+    recentCount: fc.integer({ min: 0, max: 10 }),
+    wantsBurst: fc.boolean(),
+  }),
+  { maxLength: 60 },
+);
+const rests = fc.record({
+  windowMs: fc.constantFrom(6_000, 60_000),
+  delaySpreadMs: fc.constantFrom(5, 250, 3_000),
+  burst: fc.constantFrom(1, 6, 60),
+  learnsShape: fc.boolean(),
+  mayUseCells: fc.boolean(),
+});
+
+describe('the learner', () => {
+  it('property 19: each knob stays within its bounds, and all but the shape return to rest when nothing is refused', () => {
+    fc.assert(
+      fc.property(rests, refusals, (rest, list) => {
+        const one = learner(rest);
+        let now = 0;
+        for (const { gapMs, wantsBurst, ...refusal } of list) {
+          now += gapMs;
+          one.refused({ ...refusal, limit: 60, at: now });
+          if (now + gapMs >= one.nextReview) one.review(now + gapMs, 60, wantsBurst);
+          const { delaySpreadMs, burst, quotaFactor } = one.knobs;
+          expect(delaySpreadMs).toBeGreaterThanOrEqual(rest.delaySpreadMs);
+          expect(delaySpreadMs).toBeLessThanOrEqual(Math.max(MAX_SPREAD_MS, rest.delaySpreadMs));
+          expect(burst).toBeGreaterThanOrEqual(1);
+          expect(burst).toBeLessThanOrEqual(60);
+          expect(quotaFactor).toBeGreaterThanOrEqual(0.5);
+          expect(quotaFactor).toBeLessThanOrEqual(1);
+        }
+        for (let minute = 1; minute < 300; minute += 1) one.review(now + minute * rest.windowMs, 60, false);
+        const { delaySpreadMs, burst, quotaFactor } = one.knobs;
+        expect({ delaySpreadMs, burst, quotaFactor }).toEqual({
+          delaySpreadMs: rest.delaySpreadMs,
+          burst: rest.burst,
+          quotaFactor: 1,
+        });
+      }),
+      RUNS,
+    );
+  });
+
+  it('property 19: several 429s in flight together move a knob once', () => {
+    const inFlight = fc.array(fc.integer({ min: 0, max: 1_499 }), { maxLength: 20 });
+    fc.assert(
+      fc.property(
+        inFlight,
+        fc.constantFrom(1, 6),
+        fc.constantFrom(0, 1_000, 5_000),
+        (delays, recentCount, hintMs) => {
+          const one = learner();
+          const first: Refusal = { ...EDGE, hintMs, recentCount, middleCount: 20 };
+          expect(one.refused(first)).toBe(true);
+          const moved = one.knobs;
+          for (const at of delays.sort((a, b) => a - b)) expect(one.refused({ ...first, at })).toBe(false);
+          expect(one.knobs).toEqual(moved);
+        },
+      ),
+      RUNS,
+    );
+  });
+
+  it('moves the knob that was tight', () => {
+    expect(after([{}])).toMatchObject({ delaySpreadMs: 400, cells: { kind: 'off' } });
+    expect(after([{}, {}])).toMatchObject({ delaySpreadMs: 400, cells: { kind: 'locked', shifts: 0 } });
+    expect(after([{ recentCount: 6 }])).toMatchObject({ burst: 3, delaySpreadMs: 250 });
+    expect(after([{ hintMs: 7_000, middleCount: 12 }])).toMatchObject({
+      middleGuard: true,
+      delaySpreadMs: 250,
+    });
+    expect(after([{ hintMs: 30_000 }])).toMatchObject({ quotaFactor: 0.95, delaySpreadMs: 250 });
+    expect(after([{ windowCount: 30 }])).toMatchObject({ cells: { kind: 'locked' }, delaySpreadMs: 250 });
+  });
+
+  it('shifts the cells, then spaces them, then gives them up', () => {
+    const many = (count: number) => Array<Partial<Refusal>>(count).fill({ windowCount: 20 });
+    expect(after(many(5)).cells).toEqual({ kind: 'locked', shifts: 4 });
+    expect(after(many(6)).cells).toEqual({ kind: 'spaced' });
+    expect(after(many(7))).toMatchObject({ cells: { kind: 'given_up' }, quotaFactor: 1 });
+    expect(after(many(8))).toMatchObject({ cells: { kind: 'given_up' }, quotaFactor: 0.95 });
+  });
+
+  it('believes a declared shape: only the delay spread and the quota move', () => {
+    const declared = { learnsShape: false };
+    expect(after([{ recentCount: 6, middleCount: 20 }], declared)).toMatchObject({
+      delaySpreadMs: 400,
+      burst: 6,
+    });
+    expect(after([{ hintMs: 7_000, middleCount: 20 }], declared)).toMatchObject({
+      middleGuard: false,
+      quotaFactor: 0.95,
+    });
+    expect(after([{}, {}, {}, {}], declared)).toMatchObject({ cells: { kind: 'off' }, quotaFactor: 0.95 });
+  });
+
+  it('grows the burst while a minute is clean and the pacer was what held requests back', () => {
+    const one = learner();
+    for (let minute = 1; minute <= 5; minute += 1) one.review(minute * 60_000, 60, true);
+    expect(one.knobs.burst).toBe(11);
+    one.refused({ ...EDGE, at: 400_000, recentCount: 11 });
+    expect(one.knobs.burst).toBe(5.5);
+    for (let minute = 8; minute <= 20; minute += 1) one.review(minute * 60_000, 60, true);
+    expect(one.knobs.burst).toBe(5.5);
+  });
+
+  it('forgets burst and quota factor with a limit that is stated anew', () => {
+    const dimension = createDimension(specOf({ shape: { kind: 'unknown' } }), 0);
+    dimension.throttled(1_000, 30_000);
+    expect(dimension.describe()).toBe('unknown: 95 % of the limit');
+    dimension.setLimit(60, 2_000);
+    expect(dimension.describe()).toBe('unknown: 95 % of the limit');
+    dimension.setLimit(100, 2_000);
+    expect(dimension.describe()).toBe('unknown');
+    expect(dimension.limit).toBe(100);
+  });
+});
