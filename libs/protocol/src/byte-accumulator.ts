@@ -8,7 +8,7 @@ const EMPTY = Buffer.alloc(0);
  * so that a body which comes byte by byte costs linear time and at most twice its size.
  */
 export class ByteAccumulator {
-  /** Filled up to `used`; a view of somebody else's memory while `owned` is false. */
+  /** Our own memory, or the first view that was appended; in both cases the content is `used` bytes from its start. */
   private store: Buffer = EMPTY;
   private used = 0;
   private owned = false;
@@ -20,31 +20,30 @@ export class ByteAccumulator {
   /** Takes the bytes over: the caller must not change them afterwards. */
   append(bytes: Uint8Array): void {
     if (bytes.byteLength === 0) return;
-    if (this.used === 0) this.adopt(asBuffer(bytes));
-    else if (!this.owned && this.follows(bytes)) this.adopt(this.widened(bytes.byteLength));
+    if (this.used === 0) {
+      this.store = asBuffer(bytes);
+      this.used = bytes.byteLength;
+    } else if (!this.owned && this.follows(bytes)) this.used += bytes.byteLength;
     else this.copy(bytes);
   }
 
   /** Gives everything out and starts anew. */
   take(): Buffer {
-    const taken = this.store.subarray(0, this.used);
+    const taken = this.content();
     this.store = EMPTY;
     this.used = 0;
     this.owned = false;
     return taken;
   }
 
-  private adopt(view: Buffer): void {
-    this.store = view;
-    this.used = view.length;
+  /** What a view was widened by lies behind it in the same memory. */
+  private content(): Buffer {
+    const { store, used } = this;
+    return used === store.length ? store : Buffer.from(store.buffer, store.byteOffset, used);
   }
 
   private follows(bytes: Uint8Array): boolean {
     return bytes.buffer === this.store.buffer && bytes.byteOffset === this.store.byteOffset + this.used;
-  }
-
-  private widened(by: number): Buffer {
-    return Buffer.from(this.store.buffer, this.store.byteOffset, this.used + by);
   }
 
   private copy(bytes: Uint8Array): void {
@@ -52,7 +51,7 @@ export class ByteAccumulator {
     if (!this.owned || needed > this.store.length) {
       // The first copy is exact: most frames that are split at all are split once.
       const grown = Buffer.allocUnsafeSlow(this.owned ? Math.max(needed, this.used * 2) : needed);
-      this.store.copy(grown, 0, 0, this.used);
+      this.content().copy(grown);
       this.store = grown;
       this.owned = true;
     }

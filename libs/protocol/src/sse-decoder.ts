@@ -8,7 +8,7 @@ const BRACE = 0x7b;
 const BRACKET = 0x5b;
 const LINE_FEED = Buffer.from('\n');
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
-const DONE = Buffer.from('[DONE]');
+const DONE = '[DONE]';
 
 /** The largest event of several lines, in bytes. */
 export const MAX_EVENT_BYTES = 2 * MAX_LINE_BYTES;
@@ -60,7 +60,7 @@ export class SseDecoder {
   end(onEvent: SseListener): void {
     this.lines.end((bytes, length) => {
       this.frame.append(bytes);
-      this.field(bytes.subarray(this.skipBom(bytes), length));
+      this.field(bytes, this.skipBom(bytes), length);
     });
     if (this.frame.length > 0) this.dispatch(false, onEvent);
   }
@@ -70,7 +70,7 @@ export class SseDecoder {
     if (this.frame.length > MAX_EVENT_BYTES) throw oversized();
     const start = this.skipBom(bytes);
     if (length === start) this.dispatch(true, onEvent);
-    else this.field(bytes.subarray(start, length));
+    else this.field(bytes, start, length);
   }
 
   private skipBom(bytes: Buffer): number {
@@ -79,22 +79,30 @@ export class SseDecoder {
     return bytes.subarray(0, BOM.length).equals(BOM) ? BOM.length : 0;
   }
 
-  private field(line: Buffer): void {
-    if (line[0] === COLON) return;
-    this.isBare ||= line[0] === BRACE || (line[0] === BRACKET && line[1] === BRACE);
-    if (this.isBare || startsWith(line, DONE)) {
-      this.addData(line);
-      return;
-    }
-    const colon = line.indexOf(COLON);
-    const name = line.toString('latin1', 0, colon === -1 ? line.length : colon);
-    const value = colon === -1 ? line.subarray(line.length) : afterColon(line, colon);
-    if (name === 'data') this.addData(value);
-    else if (name === 'event') this.event = value.toString('utf8');
-    else if (name === 'error') {
-      this.event = 'error';
-      this.addData(value);
-    }
+  /** Takes offsets, as a view costs more than the reading. */
+  private field(bytes: Buffer, start: number, end: number): void {
+    if (bytes[start] === COLON) return;
+    if (this.hasBareData(bytes, start, end)) this.addData(bytes.subarray(start, end));
+    else this.namedField(bytes, start, end);
+  }
+
+  private hasBareData(bytes: Buffer, start: number, end: number): boolean {
+    if (this.isBare) return true;
+    const first = bytes[start];
+    if (first !== BRACE && first !== BRACKET) return false;
+    this.isBare = first === BRACE || bytes[start + 1] === BRACE;
+    return this.isBare || bytes.toString('latin1', start, Math.min(end, start + DONE.length)) === DONE;
+  }
+
+  private namedField(bytes: Buffer, start: number, end: number): void {
+    const found = bytes.indexOf(COLON, start);
+    const colon = found === -1 || found > end ? end : found;
+    const name = bytes.toString('latin1', start, colon);
+    // Only one space belongs to the syntax; a second one is content.
+    const value = Math.min(bytes[colon + 1] === SPACE ? colon + 2 : colon + 1, end);
+    if (name === 'event') this.event = bytes.toString('utf8', value, end);
+    if (name === 'error') this.event = 'error';
+    if (name === 'data' || name === 'error') this.addData(bytes.subarray(value, end));
   }
 
   private addData(value: Buffer): void {
@@ -111,17 +119,6 @@ export class SseDecoder {
     this.event = undefined;
     onEvent({ bytes: this.frame.take(), data, event, terminated });
   }
-}
-
-/** Only one space belongs to the syntax; a second one is content. */
-function afterColon(line: Buffer, colon: number): Buffer {
-  return line.subarray(line[colon + 1] === SPACE ? colon + 2 : colon + 1);
-}
-
-function startsWith(line: Buffer, prefix: Buffer): boolean {
-  return (
-    line.length >= prefix.length && line[0] === prefix[0] && line.subarray(0, prefix.length).equals(prefix)
-  );
 }
 
 function oversized(): GatewayError {

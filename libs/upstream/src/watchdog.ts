@@ -17,6 +17,7 @@ export class Watchdog {
   private timer: Timer | undefined;
   private readonly total: Timer;
   private paused = false;
+  private overdue = false;
 
   /** @param onExpire called at most once; the watchdog is stopped then */
   constructor(
@@ -69,8 +70,15 @@ export class Watchdog {
     if (!vigil) return;
     if (this.paused) vigil.since = this.clock.now();
     const leftMs = vigil.since + vigil.limitMs - this.clock.now();
-    if (leftMs > 0) this.arm(leftMs);
-    else this.expire(vigil.phase);
+    if (leftMs > 0) {
+      this.overdue = false;
+      this.arm(leftMs);
+    } else if (this.overdue) this.expire(vigil.phase);
+    else {
+      // A process that was busy for long finds its timers first and what the socket holds only then: look again.
+      this.overdue = true;
+      this.arm(0);
+    }
   }
 
   private expire(phase: TimeoutPhase): void {
