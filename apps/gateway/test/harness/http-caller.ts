@@ -66,7 +66,7 @@ export async function send(url: string, what: Send = {}): Promise<Reply> {
     body,
     text,
     get json(): unknown {
-      return JSON.parse(text);
+      return JSON.parse(text) as unknown;
     },
   };
 }
