@@ -1,0 +1,55 @@
+import { runPacing, type PacingPlan, type PacingResult } from './testing/pacing-run.js';
+import { PROVIDERS, standardPlan } from './testing/standard-plan.js';
+
+/** The learner was tuned on seeds 1 to 20. */
+const HELD_OUT = Array.from({ length: 40 }, (_, index) => 101 + index);
+
+interface Row {
+  readonly refused: number;
+  readonly worstRefused: number;
+  readonly requestUse: number;
+  readonly tokenUse: number;
+}
+
+function measured(planOf: (seed: number) => PacingPlan): Row {
+  const runs = HELD_OUT.map((seed) => runPacing(planOf(seed)));
+  const mean = (of: (run: PacingResult) => number) =>
+    runs.reduce((sum, run) => sum + of(run), 0) / runs.length;
+  return {
+    refused: mean((run) => run.rejectedShare),
+    worstRefused: Math.max(...runs.map((run) => run.rejectedShare)),
+    requestUse: mean((run) => run.requestUse),
+    tokenUse: mean((run) => run.tokenUse),
+  };
+}
+
+describe.each(Object.entries(PROVIDERS))('a provider of unknown shape: %s', (_, shape) => {
+  it.each([false, true])(
+    'is used in full with hardly a refusal, bound by requests (failed calls count: %s)',
+    (countsRejected) => {
+      const row = measured((seed) => ({ ...standardPlan(seed, shape, 'requests'), countsRejected }));
+      expect(row.refused).toBeLessThanOrEqual(0.001);
+      expect(row.worstRefused).toBeLessThanOrEqual(0.005);
+      expect(row.requestUse).toBeGreaterThanOrEqual(0.97);
+    },
+  );
+
+  it('is used in full with hardly a refusal, bound by tokens', () => {
+    const row = measured((seed) => standardPlan(seed, shape, 'tokens'));
+    expect(row.refused).toBeLessThanOrEqual(0.001);
+    expect(row.tokenUse).toBeGreaterThanOrEqual(0.92);
+  });
+});
+
+describe('a provider that is declared a bucket', () => {
+  it('gives its burst credit to bursty callers', () => {
+    const row = measured((seed) => ({
+      ...standardPlan(seed, { bucket: 60 }, 'requests'),
+      declared: { kind: 'bucket', capacity: 60 },
+      demand: 180,
+      bursts: { onMs: 60_000, everyMs: 180_000 },
+    }));
+    expect(row.refused).toBeLessThanOrEqual(0.001);
+    expect(row.requestUse).toBeGreaterThanOrEqual(0.95);
+  });
+});
