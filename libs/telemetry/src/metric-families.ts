@@ -94,8 +94,8 @@ export class HistogramFamily extends Family<Distribution> {
 
   record(value: number, ...labels: readonly string[]): void {
     const series = this.at(...labels);
-    const above = this.bounds.findIndex((bound) => value <= bound);
-    const bucket = above === -1 ? this.bounds.length : above;
+    let bucket = 0;
+    while (value > (this.bounds[bucket] ?? Infinity)) bucket += 1;
     series.counts[bucket] = (series.counts[bucket] ?? 0) + 1;
     series.sum += value;
     series.count += 1;

@@ -10,9 +10,9 @@ import {
   type MetricProducer,
 } from '@opentelemetry/sdk-metrics';
 import type { Clock } from '@weir/kernel';
+import { toHrTime } from './exported-span.js';
 import { CounterFamily, GaugeFamily, HistogramFamily, type Reading } from './metric-families.js';
 import type { MetricDescription } from './metric-names.js';
-import { toHrTime } from './recorded-span.js';
 
 /** Series that one metric may have before the rest is lumped together as `otel_metric_overflow="true"`. */
 const SERIES_LIMIT = 20_000;

@@ -45,8 +45,6 @@ function setUp(exportRatio = 0, seriesLimit?: number, templateLimit?: number) {
   const recorder = new SpanRecorder({
     clock,
     random: seededRandom(1),
-    resource: emptyResource(),
-    scope,
     sinks: [new SpanMetrics(instruments, guard)],
     exportRatio,
   });
@@ -60,7 +58,7 @@ function setUp(exportRatio = 0, seriesLimit?: number, templateLimit?: number) {
     kind = SpanKind.INTERNAL,
   ): void => {
     recorder
-      .start(name, { parent: undefined, kind, attributes: { ...IDENTITY, ...attributes }, at: 0 })
+      .start(name, { parent: undefined, kind, shared: { ...IDENTITY, ...attributes }, at: 0 })
       .endAt(ms);
   };
   return { clock, instruments, limiter, span, text, lines };

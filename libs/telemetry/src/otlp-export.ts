@@ -1,5 +1,6 @@
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import type { InstrumentationScope } from '@opentelemetry/core';
 import type { Resource } from '@opentelemetry/resources';
 import {
   type IMetricReader,
@@ -9,9 +10,9 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import { BatchSpanProcessor } from '@opentelemetry/sdk-trace';
 import type { Milliseconds } from '@weir/kernel';
+import { exportedSpan } from './exported-span.js';
 import type { MetricRegistry } from './metric-registry.js';
 import { prometheusText } from './prometheus-text.js';
-import type { RecordedSpan } from './recorded-span.js';
 import type { SpanSink } from './span-recorder.js';
 
 /**
@@ -38,12 +39,13 @@ export interface ExportOptions {
   /** OTLP/HTTP base, such as `http://collector:4318`; nothing is sent, or tried, without it. */
   readonly endpoint: string | undefined;
   readonly resource: Resource;
+  readonly scope: InstrumentationScope;
   readonly registry: MetricRegistry;
 }
 
 /** Builds the way out: metrics can always be read; spans and metrics are pushed where there is somebody to take them. */
 export function openExport(options: ExportOptions): TelemetryExport {
-  const { endpoint, resource, registry } = options;
+  const { endpoint, resource, scope, registry } = options;
   const pull = new PullReader({ metricProducers: [registry] });
   const readers: IMetricReader[] = [pull];
   const timeoutMillis = options.exportTimeoutMs ?? EXPORT_TIMEOUT_MS;
@@ -60,8 +62,8 @@ export function openExport(options: ExportOptions): TelemetryExport {
         ? []
         : [
             {
-              ended: (span: RecordedSpan) => {
-                spans.onEnd(span);
+              ended: (span) => {
+                if (span.isExported) spans.onEnd(exportedSpan(span, resource, scope));
               },
             },
           ],

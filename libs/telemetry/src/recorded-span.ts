@@ -1,77 +1,89 @@
-import type { Attributes, HrTime, Link, Span, SpanContext, SpanKind, SpanStatus } from '@opentelemetry/api';
-import { SpanStatusCode } from '@opentelemetry/api';
-import type { InstrumentationScope } from '@opentelemetry/core';
-import type { Resource } from '@opentelemetry/resources';
-import type { ReadableSpan } from '@opentelemetry/sdk-trace';
-import type { EpochMilliseconds, Milliseconds } from '@weir/kernel';
+import type { Attributes, Link, Span, SpanContext, SpanKind, SpanStatus } from '@opentelemetry/api';
+import { SpanStatusCode, TraceFlags } from '@opentelemetry/api';
+import type { Milliseconds } from '@weir/kernel';
 import { ATTRIBUTES as A } from './names.js';
 
 const UNSET: SpanStatus = { code: SpanStatusCode.UNSET };
 const ERROR: SpanStatus = { code: SpanStatusCode.ERROR };
-const NO_EVENTS: [] = [];
 
 /** What all spans of a process share. */
 export interface SpanOrigin {
-  readonly resource: Resource;
-  readonly scope: InstrumentationScope;
   now(): Milliseconds;
+  newSpanId(): string;
   /** Called once, when the span ends. */
   ended(span: RecordedSpan): void;
 }
 
-/** What one span starts with. `attributes` becomes the span's own. */
-export interface SpanStart {
-  readonly name: string;
-  readonly kind: SpanKind;
-  readonly context: SpanContext;
-  readonly parent: SpanContext | undefined;
-  readonly attributes: Attributes;
-  readonly links: Link[];
-  /** On the origin's monotonic clock. */
-  readonly startedAt: Milliseconds;
+/** What all spans of a trace share. */
+export interface TraceIdentity {
+  readonly traceId: string;
+  readonly flags: TraceFlags;
   /** What to add to monotonic time for civil time; one value per trace keeps a clock step out of its spans. */
   readonly epochOffset: Milliseconds;
 }
 
-/**
- * A span that costs a third of the SDK's: times stay plain monotonic numbers until somebody exports them, attributes
- * are the object that was given, nothing is validated twice. Events are not kept: they may carry messages,
- * and their API is being phased out (OpenTelemetry blog, 2026-03-17).
- */
-export class RecordedSpan implements Span, ReadableSpan {
+/** What a span starts with. */
+export interface SpanStart {
   readonly name: string;
   readonly kind: SpanKind;
-  readonly parentSpanContext?: SpanContext;
-  readonly attributes: Attributes;
-  readonly links: Link[];
+  readonly trace: TraceIdentity;
+  readonly parent: RecordedSpan | SpanContext | undefined;
+  /** Attributes that other spans have too; read, never written. */
+  readonly shared: Readonly<Attributes>;
+  readonly linked: readonly RecordedSpan[];
+  /** On the origin's monotonic clock. */
   readonly startedAt: Milliseconds;
-  readonly epochOffset: Milliseconds;
+}
+
+/**
+ * A span that is cheap to make and to end, since most are never exported: its id, its times, its links and the object
+ * of its attributes come into being when somebody asks. Events are not kept: they may carry messages,
+ * and their API is being phased out (OpenTelemetry blog, 2026-03-17).
+ */
+export class RecordedSpan implements Span {
+  readonly name: string;
+  readonly kind: SpanKind;
+  readonly trace: TraceIdentity;
+  readonly startedAt: Milliseconds;
   status: SpanStatus = UNSET;
-  endedAt: Milliseconds | undefined;
-  private readonly identity: SpanContext;
+  endedAt: Milliseconds | undefined = undefined;
+  /** Own attributes, name after value after name: few, so a walk beats a map. */
+  private readonly own: unknown[] = [];
+  private identity: SpanContext | undefined = undefined;
 
   constructor(
     private readonly origin: SpanOrigin,
-    start: SpanStart,
+    private readonly start: SpanStart,
   ) {
     this.name = start.name;
     this.kind = start.kind;
-    this.identity = start.context;
-    if (start.parent !== undefined) this.parentSpanContext = start.parent;
-    this.attributes = start.attributes;
-    this.links = start.links;
+    this.trace = start.trace;
     this.startedAt = start.startedAt;
-    this.epochOffset = start.epochOffset;
+  }
+
+  /** Whether its trace is exported. */
+  get isExported(): boolean {
+    return (this.trace.flags & TraceFlags.SAMPLED) !== 0;
   }
 
   spanContext(): SpanContext {
-    return this.identity;
+    return (this.identity ??= {
+      traceId: this.trace.traceId,
+      spanId: this.origin.newSpanId(),
+      traceFlags: this.trace.flags,
+    });
   }
 
-  /** `undefined` leaves the attribute out. */
+  /** `undefined` leaves the attribute out; the last value set is the one that counts. */
   set(name: string, value: unknown): this {
-    if (value !== undefined) this.attributes[name] = value;
+    if (value !== undefined) this.own.push(name, value);
     return this;
+  }
+
+  /** An attribute, own or shared. */
+  read(name: string): unknown {
+    for (let at = this.own.length - 2; at >= 0; at -= 2) if (this.own[at] === name) return this.own[at + 1];
+    return this.start.shared[name];
   }
 
   /** Marks the span as failed. No message: it might hold content. */
@@ -113,17 +125,15 @@ export class RecordedSpan implements Span, ReadableSpan {
   /** A caller who left is no error, even where an instrumentation sees only a broken connection. */
   setStatus(status: SpanStatus): this {
     const isError = status.code === SpanStatusCode.ERROR;
-    if (isError && this.attributes[A.errorType] !== 'client_disconnected') this.status = ERROR;
+    if (isError && this.read(A.errorType) !== 'client_disconnected') this.status = ERROR;
     return this;
   }
 
-  addLink(link: Link): this {
-    this.links.push(link);
+  addLink(): this {
     return this;
   }
 
-  addLinks(links: Link[]): this {
-    this.links.push(...links);
+  addLinks(): this {
     return this;
   }
 
@@ -147,46 +157,18 @@ export class RecordedSpan implements Span, ReadableSpan {
     return this.endedAt !== undefined;
   }
 
-  get startTime(): HrTime {
-    return toHrTime(this.startedAt + this.epochOffset);
+  get parentSpanContext(): SpanContext | undefined {
+    const { parent } = this.start;
+    return parent instanceof RecordedSpan ? parent.spanContext() : parent;
   }
 
-  get endTime(): HrTime {
-    return toHrTime((this.endedAt ?? this.startedAt) + this.epochOffset);
+  get attributes(): Attributes {
+    const attributes: Attributes = { ...this.start.shared };
+    for (let at = 0; at < this.own.length; at += 2) attributes[String(this.own[at])] = this.own[at + 1];
+    return attributes;
   }
 
-  get duration(): HrTime {
-    return toHrTime((this.endedAt ?? this.startedAt) - this.startedAt);
+  get links(): Link[] {
+    return this.start.linked.map((span) => ({ context: span.spanContext() }));
   }
-
-  get events(): [] {
-    return NO_EVENTS;
-  }
-
-  get resource(): Resource {
-    return this.origin.resource;
-  }
-
-  get instrumentationScope(): InstrumentationScope {
-    return this.origin.scope;
-  }
-
-  get droppedAttributesCount(): number {
-    return 0;
-  }
-
-  get droppedEventsCount(): number {
-    return 0;
-  }
-
-  get droppedLinksCount(): number {
-    return 0;
-  }
-}
-
-/** Milliseconds as OpenTelemetry's pair of seconds and nanoseconds. */
-export function toHrTime(ms: Milliseconds | EpochMilliseconds): HrTime {
-  const seconds = Math.floor(ms / 1000);
-  const nanos = Math.round((ms - seconds * 1000) * 1e6);
-  return nanos === 1e9 ? [seconds + 1, 0] : [seconds, nanos];
 }

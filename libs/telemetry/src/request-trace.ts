@@ -36,7 +36,7 @@ export class RequestTrace {
   /** All its waits for permits, added up. */
   waitedMs: Milliseconds = 0;
   /** The last attempt that was made, for links. */
-  lastAttempt: SpanContext | undefined;
+  lastAttempt: RecordedSpan | undefined;
   lastTarget: Target | undefined;
   lastRetryReason: string | undefined;
   readonly tokens = { reserved: 0, charged: 0, refunded: 0 };
@@ -49,7 +49,7 @@ export class RequestTrace {
     readonly accounts: ReadonlyMap<string, AccountLabels>,
   ) {}
 
-  /** The identity that every span below the server span carries; one object per target, for spreading only. */
+  /** The identity that every span below the server span carries; one object per target. */
   attributesFor(target: Target): Readonly<Attributes> {
     this.lastTarget = target;
     if (this.cached?.target === target) return this.cached.attributes;
@@ -67,13 +67,10 @@ export class RequestTrace {
     return attributes;
   }
 
-  /** Where the provider lives; nothing where the account did not say. */
-  serverOf({ account }: Target): Attributes {
+  /** Where the provider lives, as far as the account says. */
+  serverOf({ account }: Target): { readonly address: string | undefined; readonly port: number | undefined } {
     const { serverAddress, serverPort } = this.accounts.get(account) ?? {};
-    if (serverAddress === undefined) return {};
-    return serverPort === undefined
-      ? { [A.serverAddress]: serverAddress }
-      : { [A.serverAddress]: serverAddress, [A.serverPort]: serverPort };
+    return { address: serverAddress, port: serverPort };
   }
 
   /** US dollars by the configured price; undefined where the price or the usage is not known. */

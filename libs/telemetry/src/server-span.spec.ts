@@ -1,6 +1,5 @@
 import { context } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { emptyResource } from '@opentelemetry/resources';
 import { GatewayError, seededRandom, systemClock, type CallIdentity } from '@weir/kernel';
 import { RecordingTracer } from '@weir/testing';
 import { fastify, type FastifyInstance } from 'fastify';
@@ -42,8 +41,6 @@ describe('server span, on a real server', () => {
     const recorder = new SpanRecorder({
       clock: systemClock,
       random: seededRandom(5),
-      resource: emptyResource(),
-      scope: { name: 'test' },
       sinks: [tracer],
       exportRatio: 1,
     });

@@ -65,11 +65,13 @@ export class ServerSpans {
   private begin(request: FastifyRequest, reply: FastifyReply): void {
     const route = request.routeOptions.url;
     if (route?.startsWith('/v1/') !== true) return;
-    const span = this.recorder.start(`${request.method} ${route}`, {
-      kind: SpanKind.SERVER,
-      parent: parseTraceparent(request.headers['traceparent']),
-      attributes: { [A.httpMethod]: request.method, [A.httpRoute]: route },
-    });
+    const span = this.recorder
+      .start(`${request.method} ${route}`, {
+        kind: SpanKind.SERVER,
+        parent: parseTraceparent(request.headers['traceparent']),
+      })
+      .set(A.httpMethod, request.method)
+      .set(A.httpRoute, route);
     const traced = new TracedRequest(span, request.id, this.traces, this.logger);
     this.open.set(request.raw, traced);
     // `close` comes once, after the last byte or when the caller is gone, for hijacked replies too.
@@ -95,7 +97,7 @@ class TracedRequest implements RequestSpan {
   ) {}
 
   get traceId(): string {
-    return this.span.spanContext().traceId;
+    return this.span.trace.traceId;
   }
 
   identify(identity: CallIdentity, estimated?: Tokens): void {
@@ -104,7 +106,7 @@ class TracedRequest implements RequestSpan {
   }
 
   committed(): void {
-    if (this.span.attributes[A.clientTimeToFirstChunk] === undefined)
+    if (this.span.read(A.clientTimeToFirstChunk) === undefined)
       this.span.set(A.clientTimeToFirstChunk, this.span.elapsed());
   }
 
@@ -145,7 +147,7 @@ class TracedRequest implements RequestSpan {
   /** Reads of lists and the like have none. */
   private outcome(): Outcome | undefined {
     if (this.isFinished) return outcomeOf(this.error);
-    return this.span.attributes[A.httpMethod] === 'POST' ? outcomeOfStatus(this.status) : undefined;
+    return this.span.read(A.httpMethod) === 'POST' ? outcomeOfStatus(this.status) : undefined;
   }
 }
 

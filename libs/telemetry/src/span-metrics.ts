@@ -33,7 +33,7 @@ export class SpanMetrics implements SpanSink {
         return;
       default:
         if (span.kind === SpanKind.SERVER) this.requestEnded(span);
-        else if (span.attributes[A.attemptNumber] !== undefined) this.attemptEnded(span);
+        else if (span.read(A.attemptNumber) !== undefined) this.attemptEnded(span);
     }
   }
 
@@ -91,7 +91,7 @@ export class SpanMetrics implements SpanSink {
     const model = this.model(span);
     const account = word(span, A.account);
     const outcome = word(span, A.attemptOutcome);
-    const sent = span.attributes[A.attemptSent] !== false;
+    const sent = span.read(A.attemptSent) !== false;
     (sent ? attempts : unsent).add(1, provider, model, account, outcome);
     if (!sent) return;
     if (outcome === 'throttled') {
@@ -129,11 +129,11 @@ export class SpanMetrics implements SpanSink {
 }
 
 function word(span: RecordedSpan, name: string): string {
-  const value = span.attributes[name];
+  const value = span.read(name);
   return typeof value === 'string' ? value : '';
 }
 
 function quantity(span: RecordedSpan, name: string): number | undefined {
-  const value = span.attributes[name];
+  const value = span.read(name);
   return typeof value === 'number' ? value : undefined;
 }

@@ -2,7 +2,8 @@ import { emptyResource } from '@opentelemetry/resources';
 import { seededRandom } from '@weir/kernel';
 import { FakeClock } from '@weir/testing';
 import fc from 'fast-check';
-import { toHrTime, type RecordedSpan } from './recorded-span.js';
+import { exportedSpan, toHrTime } from './exported-span.js';
+import type { RecordedSpan } from './recorded-span.js';
 import { SpanRecorder, type SpanSink } from './span-recorder.js';
 
 const REMOTE = {
@@ -20,8 +21,6 @@ function recorderOf(
   return new SpanRecorder({
     clock,
     random,
-    resource: emptyResource(),
-    scope: { name: 'test' },
     sinks,
     exportRatio,
   });
@@ -34,14 +33,12 @@ function flags(span: RecordedSpan): number {
 describe('SpanRecorder', () => {
   it('marks about the asked share of traces for export, and all spans of a trace alike', () => {
     const recorder = recorderOf(0.2);
-    const roots = Array.from({ length: 2000 }, () =>
-      recorder.start('x', { parent: undefined, attributes: {} }),
-    );
+    const roots = Array.from({ length: 2000 }, () => recorder.start('x', { parent: undefined }));
     const exported = roots.filter((root) => flags(root) === 1).length;
     expect(exported).toBeGreaterThan(340);
     expect(exported).toBeLessThan(460);
     for (const root of roots) {
-      const child = recorder.start('y', { parent: root, attributes: {} });
+      const child = recorder.start('y', { parent: root });
       expect(flags(child)).toBe(flags(root));
       expect(child.spanContext().traceId).toBe(root.spanContext().traceId);
       expect(child.parentSpanContext).toBe(root.spanContext());
@@ -49,8 +46,8 @@ describe('SpanRecorder', () => {
   });
 
   it('honours a caller who wants its trace exported, and lets nobody hide one', () => {
-    const wanted = { parent: { ...REMOTE, traceFlags: 1 }, attributes: {} };
-    const unwanted = { parent: { ...REMOTE, traceFlags: 0 }, attributes: {} };
+    const wanted = { parent: { ...REMOTE, traceFlags: 1 } };
+    const unwanted = { parent: { ...REMOTE, traceFlags: 0 } };
     expect(flags(recorderOf(0).start('x', wanted))).toBe(1);
     expect(flags(recorderOf(0).start('x', unwanted))).toBe(0);
     expect(flags(recorderOf(1).start('x', unwanted))).toBe(1);
@@ -60,7 +57,7 @@ describe('SpanRecorder', () => {
     const recorder = recorderOf(1);
     const ids = new Set<string>();
     for (let count = 0; count < 1000; count += 1) {
-      const { traceId, spanId } = recorder.start('x', { parent: undefined, attributes: {} }).spanContext();
+      const { traceId, spanId } = recorder.start('x', { parent: undefined }).spanContext();
       expect(traceId).toMatch(/^(?!0{32})[0-9a-f]{32}$/);
       expect(spanId).toMatch(/^(?!0{16})[0-9a-f]{16}$/);
       ids.add(traceId).add(spanId);
@@ -72,22 +69,24 @@ describe('SpanRecorder', () => {
     const clock = new FakeClock(500, 1_000_000);
     const ended: RecordedSpan[] = [];
     const recorder = recorderOf(1, clock, [{ ended: (span) => ended.push(span) }]);
-    const root = recorder.start('root', { parent: undefined, attributes: {} });
+    const root = recorder.start('root', { parent: undefined });
     clock.jump(750);
-    const child = recorder.start('child', { parent: root, attributes: {}, at: 600 });
+    const child = recorder.start('child', { parent: root, at: 600 });
     child.endAt(700);
     child.end();
     root.end();
-    expect(
-      ended.map(({ name, startTime, endTime, duration }) => ({ name, startTime, endTime, duration })),
-    ).toEqual([
+    const times = ended.map((span) => {
+      const { name, startTime, endTime, duration } = exportedSpan(span, emptyResource(), { name: 'test' });
+      return { name, startTime, endTime, duration };
+    });
+    expect(times).toEqual([
       { name: 'child', startTime: [1000, 600e6], endTime: [1000, 700e6], duration: [0, 100e6] },
       { name: 'root', startTime: [1000, 500e6], endTime: [1000, 750e6], duration: [0, 250e6] },
     ]);
   });
 
   it('never ends a span before its start', () => {
-    const span = recorderOf(1).start('x', { parent: undefined, attributes: {}, at: 100 });
+    const span = recorderOf(1).start('x', { parent: undefined, at: 100 });
     span.endAt(50);
     expect(span.seconds).toBe(0);
   });

@@ -1,9 +1,7 @@
-import type { Attributes, Link, SpanContext } from '@opentelemetry/api';
+import type { Attributes, SpanContext } from '@opentelemetry/api';
 import { SpanKind, TraceFlags } from '@opentelemetry/api';
-import type { InstrumentationScope } from '@opentelemetry/core';
-import type { Resource } from '@opentelemetry/resources';
 import type { Clock, Milliseconds, Random } from '@weir/kernel';
-import { RecordedSpan, type SpanOrigin } from './recorded-span.js';
+import { RecordedSpan, type SpanOrigin, type TraceIdentity } from './recorded-span.js';
 
 /** Who is told of every span that ended, exported or not. */
 export interface SpanSink {
@@ -14,8 +12,6 @@ export interface SpanSink {
 export interface RecorderOptions {
   readonly clock: Clock;
   readonly random: Random;
-  readonly resource: Resource;
-  readonly scope: InstrumentationScope;
   readonly sinks: readonly SpanSink[];
   /** Share of traces that are marked for export, 0 to 1. Every span is recorded whatever it is. */
   readonly exportRatio: number;
@@ -24,22 +20,22 @@ export interface RecorderOptions {
 /** A span to start; `at` defaults to now, `kind` to internal. */
 export interface SpanRequest {
   readonly parent: RecordedSpan | SpanContext | undefined;
-  /** Handed over: the span writes into it. */
-  readonly attributes: Attributes;
+  /** Attributes that are not this span's alone; they are kept, not copied. */
+  readonly shared?: Readonly<Attributes>;
   readonly kind?: SpanKind;
-  readonly links?: readonly SpanContext[];
+  /** A span that this one comes from without being below it. */
+  readonly link?: RecordedSpan | undefined;
   readonly at?: Milliseconds;
 }
 
+const NOTHING_SHARED: Readonly<Attributes> = {};
+const NO_LINKS: readonly RecordedSpan[] = [];
+
 /** Starts spans and hands them to its sinks when they end. */
 export class SpanRecorder implements SpanOrigin {
-  readonly resource: Resource;
-  readonly scope: InstrumentationScope;
   private readonly clock: Clock;
 
   constructor(private readonly options: RecorderOptions) {
-    this.resource = options.resource;
-    this.scope = options.scope;
     this.clock = options.clock;
   }
 
@@ -47,19 +43,20 @@ export class SpanRecorder implements SpanOrigin {
     return this.clock.now();
   }
 
+  newSpanId(): string {
+    return this.hex(4);
+  }
+
   start(name: string, request: SpanRequest): RecordedSpan {
-    const { parent } = request;
-    const parentContext = parent instanceof RecordedSpan ? parent.spanContext() : parent;
+    const { parent, link } = request;
     return new RecordedSpan(this, {
       name,
+      parent,
       kind: request.kind ?? SpanKind.INTERNAL,
-      context: this.contextBelow(parentContext),
-      parent: parentContext,
-      attributes: request.attributes,
-      links: (request.links ?? []).map((context): Link => ({ context })),
+      trace: parent instanceof RecordedSpan ? parent.trace : this.traceOf(parent),
+      shared: request.shared ?? NOTHING_SHARED,
+      linked: link === undefined ? NO_LINKS : [link],
       startedAt: request.at ?? this.clock.now(),
-      epochOffset:
-        parent instanceof RecordedSpan ? parent.epochOffset : this.clock.epochNow() - this.clock.now(),
     });
   }
 
@@ -68,21 +65,16 @@ export class SpanRecorder implements SpanOrigin {
   }
 
   /**
-   * A local parent decides. A caller's `sampled` is honoured, but the lack of it is not: then our own ratio decides,
-   * or a caller could hide its traffic.
+   * A caller's `sampled` is honoured, but the lack of it is not: then our own ratio decides, or a caller could hide its
+   * traffic from the traces.
    */
-  private contextBelow(parent: SpanContext | undefined): SpanContext {
-    const spanId = this.hex(4);
-    if (parent === undefined) {
-      const traceId = this.hex(8);
-      return { traceId, spanId, traceFlags: this.flagsOf(traceId) };
-    }
-    const sampled = (parent.traceFlags & TraceFlags.SAMPLED) !== 0;
-    const decided = sampled || parent.isRemote !== true;
+  private traceOf(remote: SpanContext | undefined): TraceIdentity {
+    const traceId = remote?.traceId ?? this.hex(8);
+    const isWanted = remote !== undefined && (remote.traceFlags & TraceFlags.SAMPLED) !== 0;
     return {
-      traceId: parent.traceId,
-      spanId,
-      traceFlags: decided ? parent.traceFlags : this.flagsOf(parent.traceId),
+      traceId,
+      flags: isWanted ? TraceFlags.SAMPLED : this.flagsOf(traceId),
+      epochOffset: this.clock.epochNow() - this.clock.now(),
     };
   }
 

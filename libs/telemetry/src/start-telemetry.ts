@@ -113,13 +113,12 @@ class RunningTelemetry implements Telemetry {
       endpoint: options.endpoint,
       exportTimeoutMs: options.exportTimeoutMs,
       resource,
+      scope: SCOPE,
       registry,
     });
     this.recorder = new SpanRecorder({
       clock: time,
       random: options.random ?? systemRandom,
-      resource,
-      scope: SCOPE,
       exportRatio: options.exportRatio ?? 1,
       sinks: [new SpanMetrics(instruments, guard), ...this.way.sinks, ...(options.sinks ?? [])],
     });

@@ -184,16 +184,15 @@ class TracedPermit implements Permit {
     for (const refund of ending.refunds) {
       const isTokens = refund.unit === 'tokens';
       if (isTokens) this.trace.tokens.refunded += refund.amount;
-      const span = this.tracing.recorder.start(SPANS.refund, {
-        parent: this.trace.parent,
-        links: [this.acquire.spanContext()],
-        attributes: {
-          ...this.trace.attributesFor(this.target),
-          [A.bucket]: isTokens ? 'tpm' : 'rpm',
-          [A.refundReason]: refund.reason,
-          [A.refundAmount]: refund.amount,
-        },
-      });
+      const span = this.tracing.recorder
+        .start(SPANS.refund, {
+          parent: this.trace.parent,
+          link: this.acquire,
+          shared: this.trace.attributesFor(this.target),
+        })
+        .set(A.bucket, isTokens ? 'tpm' : 'rpm')
+        .set(A.refundReason, refund.reason)
+        .set(A.refundAmount, refund.amount);
       if (isTokens) span.set(A.tokensRefunded, refund.amount);
       span.endAt(span.startedAt);
     }
@@ -217,22 +216,19 @@ interface Wait {
  * @returns the acquire span, for links
  */
 function recordWait({ recorder, buckets }: Tracing, trace: RequestTrace, wait: Wait): RecordedSpan {
-  const identity = wait.target === undefined ? trace.attributes() : trace.attributesFor(wait.target);
+  const shared = wait.target === undefined ? trace.attributes() : trace.attributesFor(wait.target);
   const at = wait.from;
   trace.waitedMs += wait.to - wait.from;
-  const queued = recorder.start(SPANS.queueWait, {
-    parent: trace.parent,
-    at,
-    attributes: { ...identity, [A.waitResult]: wait.result },
-  });
-  queued.set(A.depthAtEntry, wait.depthAtEntry);
-  const acquire = recorder.start(SPANS.acquire, {
-    parent: queued,
-    at,
-    attributes: { ...identity, [A.waitResult]: wait.result, [A.bucket]: buckets(wait.boundBy) },
-  });
-  acquire.set(A.dimension, wait.boundBy);
-  if (wait.cost !== undefined) acquire.set(A.tokensRequested, tokensOf(wait.cost));
+  const queued = recorder
+    .start(SPANS.queueWait, { parent: trace.parent, at, shared })
+    .set(A.waitResult, wait.result)
+    .set(A.depthAtEntry, wait.depthAtEntry);
+  const acquire = recorder
+    .start(SPANS.acquire, { parent: queued, at, shared })
+    .set(A.waitResult, wait.result)
+    .set(A.bucket, buckets(wait.boundBy))
+    .set(A.dimension, wait.boundBy)
+    .set(A.tokensRequested, wait.cost && tokensOf(wait.cost));
   for (const span of [acquire, queued]) {
     if (wait.result === 'timeout' || wait.result === 'shed') span.markError();
     span.endAt(wait.to);

@@ -14,19 +14,14 @@ export class TracedRetries implements RetryObserver {
     const trace = this.traces.of(decision.identity);
     const reason = decision.error.failure ?? decision.error.code;
     trace.lastRetryReason = reason;
-    const span = this.recorder.start(SPANS.retry, {
-      parent: trace.parent,
-      links: trace.lastAttempt === undefined ? [] : [trace.lastAttempt],
-      attributes: {
-        ...trace.attributes(),
-        [A.attemptNumber]: decision.attempt,
-        [A.retryReason]: reason,
-        [A.retryDelayMs]: decision.delayMs,
-        [A.retrySource]: decision.source === 'hint' ? 'retry_after' : 'computed',
-        [A.retryResult]: decision.result,
-      },
-    });
-    span.set(A.retryAfterMs, decision.hintMs);
+    const span = this.recorder
+      .start(SPANS.retry, { parent: trace.parent, link: trace.lastAttempt, shared: trace.attributes() })
+      .set(A.attemptNumber, decision.attempt)
+      .set(A.retryReason, reason)
+      .set(A.retryDelayMs, decision.delayMs)
+      .set(A.retrySource, decision.source === 'hint' ? 'retry_after' : 'computed')
+      .set(A.retryResult, decision.result)
+      .set(A.retryAfterMs, decision.hintMs);
     if (decision.result !== 'scheduled') span.markError();
     return () => {
       span.end();

@@ -1,4 +1,4 @@
-import { type Attributes, context, createContextKey, SpanKind, trace as otelTrace } from '@opentelemetry/api';
+import { context, createContextKey, SpanKind, trace as otelTrace } from '@opentelemetry/api';
 import { GatewayError, toGatewayError, type Milliseconds } from '@weir/kernel';
 import type { Frame, StreamClient, StreamReading, UpstreamAnswer, UpstreamRequest } from '@weir/upstream';
 import { ATTRIBUTES as A, SPANS, type StreamEnd } from './names.js';
@@ -58,21 +58,29 @@ class TracedAttempt {
     private readonly trace: RequestTrace,
   ) {
     const { target, attempt, stream } = request;
-    const identity = trace.attributesFor(target);
-    const attributes: Attributes = { ...identity, [A.attemptNumber]: attempt, [A.requestStream]: stream };
-    this.span = recorder.start(`${request.identity.operation} ${target.model}`, {
-      kind: SpanKind.CLIENT,
-      parent: trace.parent,
-      links: trace.lastAttempt === undefined ? [] : [trace.lastAttempt],
-      attributes: Object.assign(attributes, trace.serverOf(target)),
-    });
+    const server = trace.serverOf(target);
+    this.span = recorder
+      .start(`${request.identity.operation} ${target.model}`, {
+        kind: SpanKind.CLIENT,
+        parent: trace.parent,
+        link: trace.lastAttempt,
+        shared: trace.attributesFor(target),
+      })
+      .set(A.serverAddress, server.address)
+      .set(A.serverPort, server.port)
+      .set(A.attemptNumber, attempt)
+      .set(A.requestStream, stream);
     if (trace.attempts > 0) this.span.set(A.retryReason, trace.lastRetryReason);
     trace.attempts += 1;
-    trace.lastAttempt = this.span.spanContext();
+    trace.lastAttempt = this.span;
   }
 
-  /** The automatic client span must find this one as its parent, and only while the connection is asked for. */
+  /**
+   * The automatic client span must find this one as its parent, and only while the connection is asked for.
+   * It is not made in a trace that is not exported, so nobody looks there.
+   */
   inContext<Result>(run: () => Result): Result {
+    if (!this.span.isExported) return run();
     const below = otelTrace
       .setSpan(context.active(), this.span)
       .setValue(ATTEMPT_NUMBER, this.request.attempt);
@@ -162,16 +170,15 @@ class TracedAttempt {
   }
 
   private recordStream(reading: StreamReading, end: StreamEnd, from: Milliseconds, to: Milliseconds): void {
-    const span = this.recorder.start(SPANS.stream, {
-      parent: this.span,
-      at: from,
-      attributes: {
-        ...this.trace.attributesFor(this.request.target),
-        [A.streamChunks]: reading.frames,
-        [A.streamBytes]: reading.bytes,
-        [A.streamEnd]: end,
-      },
-    });
+    const span = this.recorder
+      .start(SPANS.stream, {
+        parent: this.span,
+        at: from,
+        shared: this.trace.attributesFor(this.request.target),
+      })
+      .set(A.streamChunks, reading.frames)
+      .set(A.streamBytes, reading.bytes)
+      .set(A.streamEnd, end);
     if (end === 'upstream_broken') span.markError();
     span.endAt(to);
   }

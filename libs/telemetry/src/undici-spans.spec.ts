@@ -1,7 +1,6 @@
 import { context, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { suppressTracing } from '@opentelemetry/core';
-import { emptyResource } from '@opentelemetry/resources';
 import { GatewayError, seededRandom, systemClock } from '@weir/kernel';
 import { RecordingTracer } from '@weir/testing';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
@@ -53,8 +52,6 @@ describe('undici spans, against a real server', () => {
     recorder = new SpanRecorder({
       clock: systemClock,
       random: seededRandom(3),
-      resource: emptyResource(),
-      scope: { name: 'test' },
       sinks: [tracer],
       exportRatio,
     });
@@ -67,7 +64,7 @@ describe('undici spans, against a real server', () => {
   }
 
   function attempt(): ReturnType<SpanRecorder['start']> {
-    return recorder.start('chat m', { parent: undefined, attributes: {} });
+    return recorder.start('chat m', { parent: undefined });
   }
 
   it('makes a client span below the attempt, without the query, with its number of resends', async () => {

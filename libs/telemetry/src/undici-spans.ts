@@ -52,7 +52,7 @@ function providerOf(recorder: SpanRecorder): TracerProvider {
     const active = trace.getSpan(below);
     return recorder.start(name, {
       parent: active instanceof RecordedSpan ? active : active?.spanContext(),
-      attributes: { ...options.attributes },
+      ...(options.attributes === undefined ? {} : { shared: options.attributes }),
       ...(options.kind === undefined ? {} : { kind: options.kind }),
     });
   };

@@ -3,7 +3,6 @@ import type { Ask, Ending, Limiter, Permit, Refund, Turn } from '@weir/limiter';
 import { FakeClock, RecordingTracer, type SpanTree } from '@weir/testing';
 import type { Frame, StreamClient, StreamReading, UpstreamAnswer, UpstreamRequest } from '@weir/upstream';
 import { SpanKind } from '@opentelemetry/api';
-import { emptyResource } from '@opentelemetry/resources';
 import { RequestTraces } from '../src/request-trace.js';
 import { SpanRecorder } from '../src/span-recorder.js';
 import { TracedLimiter, type LimiterWatch } from '../src/traced-limiter.js';
@@ -56,15 +55,12 @@ export class Scene {
   readonly recorder = new SpanRecorder({
     clock: this.clock,
     random: seededRandom(7),
-    resource: emptyResource(),
-    scope: { name: 'test' },
     sinks: [this.tracer],
     exportRatio: 1,
   });
   readonly server = this.recorder.start('POST /v1/chat/completions', {
     parent: undefined,
     kind: SpanKind.SERVER,
-    attributes: {},
   });
   readonly retries = new TracedRetries(this.recorder, this.traces);
 
@@ -113,6 +109,7 @@ function fakeLimiter(some: Partial<Limiter>): Limiter {
   return {
     enter: unused,
     eta: unused,
+    quota: unused,
     observe: unused,
     setLimit: unused,
     drain: unused,

@@ -5,7 +5,7 @@ export interface EndedSpan {
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly status: { readonly code: number };
   readonly links: readonly { readonly context: { readonly spanId: string } }[];
-  readonly parentSpanContext?: { readonly spanId: string; readonly isRemote?: boolean };
+  readonly parentSpanContext: { readonly spanId: string; readonly isRemote?: boolean } | undefined;
   readonly startedAt: number;
   readonly endedAt: number | undefined;
   spanContext(): { readonly traceId: string; readonly spanId: string };
