@@ -10,7 +10,7 @@ const cases = fc.record({
   seed: fc.integer(),
   shape: fc.constantFrom(...Object.values(PROVIDERS)),
   bound: fc.constantFrom('requests', 'tokens'),
-  load: fc.constantFrom(0.7, 0.95, 2),
+  load: fc.constantFrom(0.7, 0.95, 1.3),
   bursty: fc.boolean(),
   countsRejected: fc.boolean(),
 });

@@ -3,6 +3,9 @@ import { createDimension } from '../create-dimension.js';
 import type { Dimension, Shape } from '../dimension.js';
 import { quotaModel, type ModelQuota, type QuotaModel } from './provider-model.js';
 
+// Looked up once: in jest's contexts every look-up of a global costs as much as the arithmetic.
+const { PI, ceil, cos, exp, log, max, min, round, sqrt } = Math;
+
 /** One virtual run of a single FIFO queue against one provider. */
 export interface PacingPlan {
   readonly seed: number;
@@ -83,6 +86,7 @@ class PacingRun {
   private readonly retries: Request[] = [];
   private readonly flying: Event[] = [];
   private head = 0;
+  private planned: { readonly head: Request; readonly at: Milliseconds } | undefined;
   private now: Milliseconds = 0;
   private nextArrival: Milliseconds = 0;
   private attempts = 0;
@@ -159,7 +163,8 @@ class PacingRun {
       this.now = eventAt;
       this.handle(event);
     } else if (head) {
-      this.now = grantAt + (grantAt > this.now ? this.random.next() * TIMER_LATENESS_MS : 0);
+      this.now = max(this.now, grantAt + this.random.next() * TIMER_LATENESS_MS);
+      this.planned = undefined;
       if (this.requests.fits(1, this.now) && this.tokens.fits(head.tokens, this.now)) this.send(head);
     }
   }
@@ -176,9 +181,13 @@ class PacingRun {
     return undefined;
   }
 
-  /** Asked for the present only; whether both have room by then is asked again. */
+  /** Asked once per head and change; whether both have room by then is asked again. */
   private grantTime(head: Request): Milliseconds {
-    return Math.max(this.requests.earliest(1, this.now), this.tokens.earliest(head.tokens, this.now));
+    if (this.planned?.head !== head) {
+      const at = max(this.requests.earliest(1, this.now), this.tokens.earliest(head.tokens, this.now));
+      this.planned = { head, at };
+    }
+    return this.planned.at;
   }
 
   private send(request: Request): void {
@@ -193,6 +202,7 @@ class PacingRun {
 
   private handle(event: Event): void {
     if (event.kind === 'refused') {
+      this.planned = undefined;
       const dimension = event.by === 'requests' ? this.requests : this.tokens;
       dimension.pause(this.now + event.hintMs);
       dimension.throttled(this.now, event.hintMs);
@@ -222,7 +232,7 @@ class PacingRun {
     if (measured) this.rejected += 1;
     this.rejectedInAll += 1;
     const by = waits.requests >= waits.tokens ? 'requests' : 'tokens';
-    const hintMs = Math.ceil(waits[by] / 1000) * 1000;
+    const hintMs = ceil(waits[by] / 1000) * 1000;
     this.fly({ ...event, kind: 'refused', at: this.now + this.delay(), by, hintMs });
   }
 
@@ -233,28 +243,25 @@ class PacingRun {
   }
 
   private delay(): Milliseconds {
-    return (
-      BASE_DELAY_MS + Math.min(this.plan.jitterCapMs ?? Infinity, this.exponential(this.plan.jitterMs ?? 25))
-    );
+    return BASE_DELAY_MS + min(this.plan.jitterCapMs ?? Infinity, this.exponential(this.plan.jitterMs ?? 25));
   }
 
   private gap(from: Milliseconds): Milliseconds {
     const next = from + this.exponential(this.plan.provider.windowMs / this.plan.demand);
     const bursts = this.plan.bursts;
     if (!bursts || next % bursts.everyMs < bursts.onMs) return next;
-    return Math.ceil(next / bursts.everyMs) * bursts.everyMs + this.exponential(10);
+    return ceil(next / bursts.everyMs) * bursts.everyMs + this.exponential(10);
   }
 
   private exponential(mean: number): number {
-    return -mean * Math.log(1 - this.random.next());
+    return -mean * log(1 - this.random.next());
   }
 
   /** Lognormal with sigma 1, cut. */
   private size(): number {
-    const normal =
-      Math.sqrt(-2 * Math.log(1 - this.random.next())) * Math.cos(2 * Math.PI * this.random.next());
-    const tokens = Math.round(this.plan.meanTokens * Math.exp(normal - 0.5));
-    return Math.min(this.plan.largestTokens, Math.max(1, tokens));
+    const normal = sqrt(-2 * log(1 - this.random.next())) * cos(2 * PI * this.random.next());
+    const tokens = round(this.plan.meanTokens * exp(normal - 0.5));
+    return min(this.plan.largestTokens, max(1, tokens));
   }
 }
 

@@ -1,5 +1,7 @@
 import type { Milliseconds, Random } from '@weir/kernel';
 
+const { floor, max, min } = Math;
+
 /** A quota as a provider keeps it: own code, so that the same mistake is not on both sides. */
 export interface QuotaModel {
   /** Milliseconds until the cost would be taken; 0: it would be taken now. */
@@ -24,7 +26,7 @@ export function quotaModel({ limit, windowMs, shape }: ModelQuota, random: Rando
   if (shape === 'fixed') return new FixedModel(limit, windowMs, random.next() * windowMs);
   if ('bucket' in shape) return new BucketModel(shape.bucket, limit / windowMs);
   const { quantumMs } = shape;
-  const perQuantum = Math.max(1, Math.floor((limit * quantumMs) / windowMs));
+  const perQuantum = max(1, floor((limit * quantumMs) / windowMs));
   return new FixedModel(perQuantum, quantumMs, random.next() * quantumMs);
 }
 
@@ -77,7 +79,7 @@ class FixedModel implements QuotaModel {
   ) {}
 
   wait(cost: number, at: Milliseconds): Milliseconds {
-    const window = Math.floor((at + this.phase) / this.windowMs);
+    const window = floor((at + this.phase) / this.windowMs);
     if (window !== this.window) {
       this.window = window;
       this.sum = 0;
@@ -102,7 +104,7 @@ class BucketModel implements QuotaModel {
   }
 
   wait(cost: number, at: Milliseconds): Milliseconds {
-    this.level = Math.min(this.capacity, this.level + (at - this.seen) * this.perMs);
+    this.level = min(this.capacity, this.level + (at - this.seen) * this.perMs);
     this.seen = at;
     return this.level + 1e-9 >= cost ? 0 : (cost - this.level) / this.perMs;
   }
