@@ -9,7 +9,7 @@ import { systemClock, systemRandom, systemTimers, type Milliseconds } from '@wei
 import { Limiter } from '@weir/limiter';
 import { createLogger, startTelemetry, type Logger } from '@weir/telemetry';
 import { StreamClient } from '@weir/upstream';
-import { answerBrokenRequest } from './delivery/broken-request.js';
+import { answerBrokenPath, answerBrokenRequest, missingHost } from './delivery/broken-request.js';
 import { GatewayModule, type ConfigInForce, type Surroundings } from './gateway.module.js';
 import { Drain } from './health/drain.js';
 import { labelsOf } from './wiring/labels.js';
@@ -44,6 +44,8 @@ export async function startGateway(live: ConfigInForce, surroundings: Surroundin
     forceCloseConnections: true,
     return503OnClosing: false,
     clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: answerBrokenPath,
+    http: { requireHostHeader: false },
   });
   const app = await NestFactory.create<NestFastifyApplication>(
     GatewayModule.forRoot(live, surroundings),
@@ -54,7 +56,7 @@ export async function startGateway(live: ConfigInForce, surroundings: Surroundin
   surroundings.telemetry.serverSpans(fastify);
   fastify.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id);
-    done();
+    done(missingHost(request));
   });
   // Bodies stay bytes: what the caller wrote is what the provider gets.
   fastify.removeAllContentTypeParsers();

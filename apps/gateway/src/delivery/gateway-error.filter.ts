@@ -12,12 +12,21 @@ export class GatewayErrorFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
     const reply = http.getResponse<FastifyReply>();
+    const request = http.getRequest<FastifyRequest>();
     const error = read(thrown);
-    if (error.code === 'internal') this.log.unexpected(http.getRequest<FastifyRequest>().id, thrown);
+    if (error.code === 'internal') {
+      if (isCut(request)) return;
+      this.log.unexpected(request.id, thrown);
+    }
     if (reply.sent || reply.raw.headersSent || reply.raw.destroyed) return;
     const refusal = toRefusal(error);
     void reply.status(refusal.status).headers(refusal.headers).send(refusal.body);
   }
+}
+
+/** A caller who leaves in the middle of its own request is no fault of ours. */
+function isCut({ raw }: FastifyRequest): boolean {
+  return raw.readableAborted && !raw.complete;
 }
 
 function read(thrown: unknown): GatewayError {

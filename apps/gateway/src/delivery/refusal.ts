@@ -42,13 +42,15 @@ export function toRefusal(error: GatewayError): Refusal {
 export function fromFrameworkStatus(status: number, message: string): GatewayError {
   if (status >= 500) return toGatewayError(new Error(message));
   if (status === 413) return new GatewayError('body_too_large', BODY_TOO_LARGE);
-  const error = new GatewayError('invalid_request', status === 404 ? UNKNOWN_URL : message);
+  const error = new GatewayError('invalid_request', ADVICE[status] ?? message);
   if (status === error.status) return error;
   const passThrough = { status, contentType: 'application/json', body: encodeErrorBody(error) };
   return new GatewayError('invalid_request', error.message, { passThrough });
 }
 
-const UNKNOWN_URL =
-  'There is nothing under this method and URL. Chat completions are at POST /v1/chat/completions.';
+const ADVICE: Readonly<Record<number, string>> = {
+  404: 'There is nothing under this method and URL. Chat completions are at POST /v1/chat/completions.',
+  415: 'The header content-type is not a media type. Send application/json.',
+};
 const BODY_TOO_LARGE =
   'The request body is larger than this gateway accepts (server.bodyLimitBytes). Send less.';
