@@ -3,7 +3,7 @@ import { TINY, type Gate, type GateAsk } from './gate.js';
 import type { Share } from './share.js';
 
 /** Nothing is sent after this part of a cell, so that all sends of a cell arrive close together. */
-const OPEN_SHARE = 0.25;
+const OPEN_SHARE = 0.3;
 
 /**
  * A provider that counts in cells of its own, met by cells of the same length: while the phase between the two is
