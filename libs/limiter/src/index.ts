@@ -9,7 +9,9 @@ export {
   type LimiterCall,
   type LimiterStatus,
   type Permit,
+  type QuotaLevel,
   type QuotaObservation,
+  type QuotaView,
   type Refund,
   type RefundReason,
   type Turn,
@@ -19,5 +21,11 @@ export { createDimension, type DimensionOptions } from './quota/create-dimension
 export type { Dimension, DimensionSpec, Shape } from './quota/dimension.js';
 export { createLimiter, type LimiterOptions } from './create-limiter.js';
 export { PacedLimiter, type PacedLimiterParts, type QueueBounds } from './paced-limiter.js';
-export { TokenEstimator } from './estimate/token-estimator.js';
+export {
+  TokenEstimator,
+  type EstimatorOptions,
+  type Outcome,
+  type ReserveRequest,
+} from './estimate/token-estimator.js';
+export type { OutputLength, ReservationRule } from './estimate/reservation.js';
 export { aged, type DimensionState, type RestorableDimension } from './quota/dimension-state.js';
