@@ -16,7 +16,7 @@ import { parseTraceparent } from './trace-context.js';
 export interface RequestSpan {
   /** For logs and answers; undefined where telemetry is off. */
   readonly traceId: string | undefined;
-  /** The request is understood. `estimated` is what its attempts will reserve. */
+  /** The request is understood; once. `estimated` is what its attempts will reserve. */
   identify(identity: CallIdentity, estimated?: Tokens): void;
   /** The first frame was handed to the caller. Later calls change nothing. */
   committed(): void;
@@ -34,7 +34,8 @@ export const UNTRACED: RequestSpan = {
 
 /** Server spans of the API's own routes, made by hooks: cheaper than an instrumentation, and named from the route. */
 export class ServerSpans {
-  private readonly open = new WeakMap<object, TracedRequest>();
+  /** By Node's request object, until the response is closed. */
+  private readonly open = new Map<object, TracedRequest>();
 
   constructor(
     private readonly recorder: SpanRecorder,
@@ -56,7 +57,7 @@ export class ServerSpans {
     });
   }
 
-  /** @param raw Node's own request object */
+  /** @param raw Node's own request object; after the response is closed nobody is found by it */
   of(raw: object): RequestSpan {
     return this.open.get(raw) ?? UNTRACED;
   }
@@ -76,6 +77,7 @@ export class ServerSpans {
     this.open.set(request.raw, traced);
     // `close` comes once, after the last byte or when the caller is gone, for hijacked replies too.
     reply.raw.once('close', () => {
+      this.open.delete(request.raw);
       traced.closed(reply.raw.headersSent ? reply.raw.statusCode : undefined, this.recorder.now());
     });
   }
@@ -101,6 +103,7 @@ class TracedRequest implements RequestSpan {
   }
 
   identify(identity: CallIdentity, estimated?: Tokens): void {
+    if (this.memory !== undefined) return;
     this.memory = this.traces.begin(identity, this.span);
     this.span.setAttributes(identityAttributes(identity)).set(A.tokensEstimated, estimated);
   }
@@ -140,6 +143,7 @@ class TracedRequest implements RequestSpan {
     if (memory !== undefined) describe(span, memory);
     if (status >= 500 || isBroken(error, status)) span.markError();
     span.endAt(at);
+    if (memory !== undefined) this.traces.end(memory.identity);
     if (outcome !== undefined)
       this.logger?.info('request', { ...lineOf(span, memory), trace_id: this.traceId });
   }
