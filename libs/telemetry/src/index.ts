@@ -1,9 +1,11 @@
+export type { HealthReading } from './health-metrics.js';
 export { createLogger, type LogFields, type Logger, type LoggerOptions } from './logger.js';
 export type { ConfiguredLabels } from './label-guard.js';
 export { METRICS, prometheusLabel, prometheusName, type MetricDescription } from './metric-names.js';
 export {
   ATTEMPT_OUTCOMES,
   ATTRIBUTES,
+  BREAKER_STATES,
   OUTCOMES,
   SPANS,
   THROTTLE_KINDS,

@@ -14,15 +14,20 @@ const TEMPLATE = /^[a-z0-9._-]{1,64}$/;
 
 /** Keeps callers from minting series: configured values pass, a bounded number of templates, the rest is `other`. */
 export class LabelGuard {
-  private readonly models: ReadonlySet<string>;
-  private readonly teams: ReadonlySet<string>;
-  private readonly registered: ReadonlySet<string>;
+  private models: ReadonlySet<string> = new Set();
+  private teams: ReadonlySet<string> = new Set();
+  private registered: ReadonlySet<string> = new Set();
   private readonly met = new Set<string>();
 
   constructor(
     configured: ConfiguredLabels,
     private readonly templateLimit = TEMPLATE_LIMIT,
   ) {
+    this.configure(configured);
+  }
+
+  /** What is configured from now on. Templates that were met keep their labels. */
+  configure(configured: ConfiguredLabels): void {
     const targets = configured.accounts.flatMap(({ models }) => models.map(({ name }) => name));
     this.models = new Set([...configured.routes, ...targets, '*']);
     this.teams = new Set(configured.teams.map(({ id }) => id));

@@ -227,6 +227,20 @@ export const METRICS = {
     description: 'Always 1; the label tells the declared or learned shape of a dimension.',
     labels: [...OF_ACCOUNT, A.team, A.bucket, A.shape],
   },
+  breakerState: {
+    name: 'weir.breaker.state',
+    type: 'gauge',
+    unit: '',
+    description: 'Circuit breakers as a state set: 1 for the state that is, 0 for the others.',
+    labels: [...OF_ACCOUNT, A.breakerState],
+  },
+  accountParked: {
+    name: 'weir.account.parked',
+    type: 'gauge',
+    unit: '',
+    description: 'Always 1, for accounts and models that are not called: spent quotas and refused keys.',
+    labels: [...OF_ACCOUNT, A.parkedReason],
+  },
   providerRemaining: {
     name: 'weir.provider.remaining',
     type: 'gauge',

@@ -64,6 +64,8 @@ export const ATTRIBUTES = {
   refundReason: 'weir.refund.reason',
   refundAmount: 'weir.refund.amount',
   shape: 'weir.shape',
+  breakerState: 'weir.breaker.state',
+  parkedReason: 'weir.parked.reason',
 } as const;
 
 /** Names of the spans that are not named after their route or model. */
@@ -106,6 +108,9 @@ export const THROTTLE_KINDS = [
 ] as const;
 /** One of {@link THROTTLE_KINDS}. */
 export type ThrottleKind = (typeof THROTTLE_KINDS)[number];
+
+/** States of a circuit breaker. */
+export const BREAKER_STATES = ['closed', 'open', 'half_open'] as const;
 
 /** How a wait in the queue ended. */
 export type WaitResult = 'granted' | 'timeout' | 'cancelled' | 'shed';

@@ -136,7 +136,8 @@ describe('startTelemetry', () => {
     for (const text of ['weir-test', '1.2.3', 'chat m1', 'gen_ai.provider.name', 'POST'])
       expect(traces?.body).toContain(text);
     expect(sink.at('/v1/metrics')[0]?.body).toContain('weir.upstream.attempts');
-    expect(tracer.spans.map(({ name }) => name)).toEqual(['POST', 'chat m1']);
+    expect(tracer.trees()).toMatchObject([{ span: 'chat m1', children: [{ span: 'POST', kind: 'client' }] }]);
+    expect(tracer.spans).toHaveLength(2);
     const everything = sink.received.map(({ body }) => body).join();
     expect(everything).not.toMatch(/QUERY-MARK|PROMPT-MARK/);
   });
@@ -192,10 +193,34 @@ describe('startTelemetry', () => {
     expect(text.endsWith('\n')).toBe(true);
   });
 
+  it('shows breakers and parked accounts where it is told to read, and takes new labels', async () => {
+    const telemetry = start();
+    telemetry.health(() => ({
+      breakers: [{ account: 'main', model: 'm1', state: 'open' }],
+      parked: [{ account: 'main', reason: 'auth' }],
+    }));
+    telemetry.relabel({ ...OPTIONS.labels, routes: ['m1', 'late'] });
+    const lines = (await telemetry.metricsText()).split('\n');
+    const at = 'gen_ai_provider_name="openai",gen_ai_request_model="m1",weir_account="main"';
+    expect(lines.filter((line) => line.startsWith('weir_breaker_state{'))).toEqual([
+      `weir_breaker_state{${at},weir_breaker_state="closed"} 0`,
+      `weir_breaker_state{${at},weir_breaker_state="open"} 1`,
+      `weir_breaker_state{${at},weir_breaker_state="half_open"} 0`,
+    ]);
+    expect(lines).toContain(
+      'weir_account_parked{gen_ai_provider_name="openai",gen_ai_request_model="*",weir_account="main",weir_parked_reason="auth"} 1',
+    );
+    expect(lines).toContain(
+      'weir_requests_total{gen_ai_request_model="late",weir_team="search",gen_ai_prompt_name="none",weir_priority="normal",weir_outcome="ok"} 0',
+    );
+  });
+
   it('off gives every port back as it came', async () => {
     const telemetry = start({ mode: 'off' });
     const client = calling(endpoint);
     expect(telemetry.streamClient(client)).toBe(client);
+    telemetry.health(() => ({ breakers: [], parked: [] }));
+    telemetry.relabel(OPTIONS.labels);
     expect(telemetry.request({}).traceId).toBeUndefined();
     expect(await telemetry.metricsText()).toBe('');
     telemetry.retryObserver().decided(DECISION)();

@@ -15,6 +15,7 @@ import type { Limiter } from '@weir/limiter';
 import type { RetryObserver } from '@weir/retry';
 import type { StreamClient } from '@weir/upstream';
 import type { FastifyInstance } from 'fastify';
+import { HealthMetrics, type HealthReading } from './health-metrics.js';
 import { Instruments } from './instruments.js';
 import { LabelGuard, type ConfiguredLabels } from './label-guard.js';
 import { LimiterMetrics } from './limiter-metrics.js';
@@ -59,6 +60,10 @@ export interface Telemetry {
   limiter(inner: Limiter): Limiter;
   streamClient(inner: StreamClient): StreamClient;
   retryObserver(): RetryObserver;
+  /** Takes the gauges of breakers and parked accounts from here. */
+  health(read: () => HealthReading): void;
+  /** After a reload: routes, teams and templates that may be labels from now on. */
+  relabel(labels: ConfiguredLabels): void;
   /** Adds the hooks of the server spans; before the server listens. */
   serverSpans(server: FastifyInstance): void;
   /** @param raw Node's own request object */
@@ -82,6 +87,8 @@ const OFF: Telemetry = {
   limiter: (inner) => inner,
   streamClient: (inner) => inner,
   retryObserver: () => ({ decided: () => () => undefined }),
+  health: () => undefined,
+  relabel: () => undefined,
   serverSpans: () => undefined,
   request: () => UNTRACED,
   metricsText: async () => '',
@@ -93,6 +100,9 @@ class RunningTelemetry implements Telemetry {
   private readonly traces: RequestTraces;
   private readonly spans: ServerSpans;
   private readonly limiterMetrics: LimiterMetrics;
+  private readonly healthMetrics: HealthMetrics;
+  private readonly instruments: Instruments;
+  private readonly guard: LabelGuard;
   private readonly way: ReturnType<typeof openExport>;
   private readonly stopUndiciSpans: () => void;
 
@@ -104,11 +114,12 @@ class RunningTelemetry implements Telemetry {
       'service.instance.id': service.instance,
     });
     const registry = new MetricRegistry(time, resource, SCOPE);
-    const instruments = new Instruments(registry);
-    const guard = new LabelGuard(labels);
+    const instruments = (this.instruments = new Instruments(registry));
+    const guard = (this.guard = new LabelGuard(labels));
     const accounts = new Map(labels.accounts.map((account) => [account.id, account]));
     instruments.zero(labels);
     this.limiterMetrics = new LimiterMetrics({ registry, instruments, guard, accounts, clock: time });
+    this.healthMetrics = new HealthMetrics(registry, guard, accounts);
     this.way = openExport({
       endpoint: options.endpoint,
       exportTimeoutMs: options.exportTimeoutMs,
@@ -139,6 +150,15 @@ class RunningTelemetry implements Telemetry {
 
   retryObserver(): RetryObserver {
     return new TracedRetries(this.recorder, this.traces);
+  }
+
+  health(read: () => HealthReading): void {
+    this.healthMetrics.watch(read);
+  }
+
+  relabel(labels: ConfiguredLabels): void {
+    this.guard.configure(labels);
+    this.instruments.zero(labels);
   }
 
   serverSpans(server: FastifyInstance): void {
