@@ -89,7 +89,7 @@ describe('completionToStream', () => {
       choices: [{ index: 0, message, finish_reason: 'tool_calls' }],
       usage,
     };
-    const [first, done] = Buffer.from(completionToStream(completion)).toString().split('\n\n');
+    const [first, done] = completionToStream(completion).map((frame) => Buffer.from(frame).toString().trim());
     expect(done).toBe('data: [DONE]');
     const json: unknown = JSON.parse(first?.slice('data: '.length) ?? '');
     expect(json).toEqual({

@@ -6,6 +6,14 @@ export { encodeErrorBody, encodeErrorEvent, errorAnswer, type ErrorAnswer } from
 export { EventReader, isErrorBody, type EventReading } from './event-reader.js';
 export { elementsOf, isRecord, parseJson } from './json-value.js';
 export { rewriteRequest, type RequestChanges } from './rewrite-request.js';
+export {
+  readFrame,
+  rewriteFrame,
+  type ChunkReading,
+  type FrameChanges,
+  type FrameReading,
+  type StreamIdentity,
+} from './stream-frame.js';
 export { SseDecoder, type SseEvent } from './sse-decoder.js';
 export { DONE_EVENT, encodeSseEvent } from './sse-encoder.js';
 export { mergeUsage, type TokenUsage } from './usage.js';

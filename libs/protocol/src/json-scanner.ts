@@ -15,6 +15,12 @@ export interface MemberSpan {
   readonly valueEnd: number;
 }
 
+/** Where an element of an array stands in the bytes. */
+export interface ElementSpan {
+  readonly start: number;
+  readonly end: number;
+}
+
 /**
  * The members of the object that starts at `start`, in their order, duplicates included; nested objects are skipped.
  * @param json  bytes that JSON.parse accepted: nothing is validated here
@@ -31,6 +37,23 @@ export function memberSpans(json: Buffer, start = 0): readonly MemberSpan[] {
     const valueEnd = endOfValue(json, valueStart);
     spans.push({ key: decodeKey(json, at, keyEnd), valueStart, valueEnd });
     at = skipBlanks(json, valueEnd);
+    if (json[at] === COMMA) at += 1;
+  }
+}
+
+/**
+ * Where the elements of the array that starts at `start` stand; ends are exclusive.
+ * @param json bytes that JSON.parse accepted: nothing is validated here
+ */
+export function elementSpans(json: Buffer, start: number): readonly ElementSpan[] {
+  const spans: ElementSpan[] = [];
+  let at = skipBlanks(json, start) + 1;
+  for (;;) {
+    at = skipBlanks(json, at);
+    if (at >= json.length || json[at] === CLOSE_BRACKET) return spans;
+    const end = endOfValue(json, at);
+    spans.push({ start: at, end });
+    at = skipBlanks(json, end);
     if (json[at] === COMMA) at += 1;
   }
 }

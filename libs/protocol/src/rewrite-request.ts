@@ -1,3 +1,5 @@
+import { continuationEdits, type Continuation } from './continue-request.js';
+import { applyEdits, replaceValue, spansOf, type Edit } from './json-edits.js';
 import { asBuffer } from './json-value.js';
 import { memberSpans, skipBlanks, type MemberSpan } from './json-scanner.js';
 
@@ -7,12 +9,8 @@ export interface RequestChanges {
   readonly model?: string;
   /** Ask for the usage chunk. */
   readonly includeUsage?: boolean;
-}
-
-interface Edit {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
+  /** Ask for the rest of an answer that has begun. */
+  readonly continuation?: Continuation;
 }
 
 const INCLUDE_USAGE = '"include_usage":true';
@@ -28,12 +26,14 @@ export function rewriteRequest(body: Uint8Array, changes: RequestChanges): Uint8
   const edits: Edit[] = [];
   if (changes.model !== undefined) edits.push(...modelEdits(members, changes.model));
   if (changes.includeUsage === true) edits.push(...usageEdits(json, members));
-  return splice(json, edits);
+  if (changes.continuation !== undefined)
+    edits.push(...continuationEdits(json, members, changes.continuation));
+  return applyEdits(json, edits);
 }
 
 function modelEdits(members: readonly MemberSpan[], model: string): readonly Edit[] {
   const text = JSON.stringify(model);
-  return spansOf(members, 'model').map((span) => ({ start: span.valueStart, end: span.valueEnd, text }));
+  return spansOf(members, 'model').map((span) => replaceValue(span, text));
 }
 
 function usageEdits(json: Buffer, members: readonly MemberSpan[]): readonly Edit[] {
@@ -44,29 +44,15 @@ function usageEdits(json: Buffer, members: readonly MemberSpan[]): readonly Edit
 
 function optionEdits(json: Buffer, span: MemberSpan): readonly Edit[] {
   if (json[span.valueStart] !== 0x7b) {
-    return [{ start: span.valueStart, end: span.valueEnd, text: `{${INCLUDE_USAGE}}` }];
+    return [replaceValue(span, `{${INCLUDE_USAGE}}`)];
   }
   const members = memberSpans(json, span.valueStart);
   const flags = spansOf(members, 'include_usage');
   if (flags.length === 0) return [afterBrace(json, span.valueStart, members.length > 0, INCLUDE_USAGE)];
-  return flags.map((flag) => ({ start: flag.valueStart, end: flag.valueEnd, text: 'true' }));
+  return flags.map((flag) => replaceValue(flag, 'true'));
 }
 
 function afterBrace(json: Buffer, start: number, hasMembers: boolean, member: string): Edit {
   const at = skipBlanks(json, start) + 1;
   return { start: at, end: at, text: hasMembers ? `${member},` : member };
-}
-
-function spansOf(members: readonly MemberSpan[], key: string): readonly MemberSpan[] {
-  return members.filter((member) => member.key === key);
-}
-
-function splice(json: Buffer, edits: readonly Edit[]): Uint8Array {
-  const parts: Buffer[] = [];
-  let at = 0;
-  for (const edit of [...edits].sort((a, b) => a.start - b.start)) {
-    parts.push(json.subarray(at, edit.start), Buffer.from(edit.text));
-    at = edit.end;
-  }
-  return parts.length === 0 ? json : Buffer.concat([...parts, json.subarray(at)]);
 }

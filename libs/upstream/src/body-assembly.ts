@@ -1,4 +1,11 @@
-import { completionFacts, completionToStream, isErrorBody, isRecord, parseJson } from '@weir/protocol';
+import {
+  completionFacts,
+  completionToStream,
+  DONE_EVENT,
+  isErrorBody,
+  isRecord,
+  parseJson,
+} from '@weir/protocol';
 import type { Assembly, AssemblyOutput } from './assembly.js';
 import type { StreamTally } from './stream-tally.js';
 
@@ -96,7 +103,8 @@ export class PlainAssembly implements Assembly {
       return;
     }
     this.tally.learned(facts);
-    this.output.frame({ bytes: this.streamWanted ? completionToStream(json) : body, visible: true });
+    for (const bytes of this.streamWanted ? completionToStream(json) : [body])
+      this.output.frame({ bytes, visible: bytes !== DONE_EVENT });
     this.output.complete();
   }
 }
