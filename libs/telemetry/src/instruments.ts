@@ -14,6 +14,7 @@ export class Instruments {
   readonly unsent: CounterFamily;
   readonly throttled: CounterFamily;
   readonly retries: CounterFamily;
+  readonly resumes: CounterFamily;
   readonly refunds: CounterFamily;
   readonly tokensReserved: CounterFamily;
   readonly tokensRefunded: CounterFamily;
@@ -36,6 +37,7 @@ export class Instruments {
     this.unsent = registry.counter(METRICS.unsent);
     this.throttled = registry.counter(METRICS.throttled);
     this.retries = registry.counter(METRICS.retries);
+    this.resumes = registry.counter(METRICS.resumes);
     this.refunds = registry.counter(METRICS.refunds);
     this.tokensReserved = registry.counter(METRICS.tokensReserved);
     this.tokensRefunded = registry.counter(METRICS.tokensRefunded);

@@ -66,6 +66,13 @@ export const METRICS = {
     description: 'Retry decisions; result recovered counts requests that came good after a retry.',
     labels: [...IN_MODEL, A.retryReason, A.retryResult],
   },
+  resumes: {
+    name: 'weir.stream.resumes',
+    type: 'counter',
+    unit: '{resume}',
+    description: 'Attempts to make a stream good that broke behind the commit point, by what became of them.',
+    labels: [A.requestModel, A.resumeResult],
+  },
   refunds: {
     name: 'weir.refunds',
     type: 'counter',

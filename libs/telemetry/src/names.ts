@@ -61,6 +61,9 @@ export const ATTRIBUTES = {
   retryDelayMs: 'weir.retry.delay_ms',
   retrySource: 'weir.retry.source',
   retryResult: 'weir.retry.result',
+  resumeNumber: 'weir.resume.number',
+  resumeFromChunk: 'weir.resume.from_chunk',
+  resumeResult: 'weir.resume.result',
   refundReason: 'weir.refund.reason',
   refundAmount: 'weir.refund.amount',
   shape: 'weir.shape',
@@ -114,6 +117,9 @@ export const BREAKER_STATES = ['closed', 'open', 'half_open'] as const;
 
 /** How a wait in the queue ended. */
 export type WaitResult = 'granted' | 'timeout' | 'cancelled' | 'shed';
+
+/** What became of an attempt to make a broken stream good. */
+export type ResumeResult = 'joined' | 'diverged' | 'failed' | 'cancelled';
 
 /** How the relay of a stream ended. */
 export type StreamEnd = 'complete' | 'client_gone' | 'upstream_broken';

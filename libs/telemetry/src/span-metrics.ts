@@ -86,13 +86,15 @@ export class SpanMetrics implements SpanSink {
   }
 
   private attemptEnded(span: RecordedSpan): void {
-    const { attempts, unsent, throttled, retries } = this.instruments;
+    const { attempts, unsent, throttled, retries, resumes } = this.instruments;
     const provider = word(span, A.provider);
     const model = this.model(span);
     const account = word(span, A.account);
     const outcome = word(span, A.attemptOutcome);
     const sent = span.read(A.attemptSent) !== false;
     (sent ? attempts : unsent).add(1, provider, model, account, outcome);
+    const resumed = word(span, A.resumeResult);
+    if (resumed !== '') resumes.add(1, model, resumed);
     if (!sent) return;
     if (outcome === 'throttled') {
       const team = this.guard.team(word(span, A.team));

@@ -1,7 +1,7 @@
 import { context, createContextKey, SpanKind, trace as otelTrace } from '@opentelemetry/api';
 import { GatewayError, toGatewayError, type Milliseconds } from '@weir/kernel';
 import type { Frame, StreamClient, StreamReading, UpstreamAnswer, UpstreamRequest } from '@weir/upstream';
-import { ATTRIBUTES as A, SPANS, type StreamEnd } from './names.js';
+import { ATTRIBUTES as A, SPANS, type ResumeResult, type StreamEnd } from './names.js';
 import { attemptOutcomeOf, errorTypeOf, throttleKindOf } from './outcomes.js';
 import type { RecordedSpan } from './recorded-span.js';
 import type { RequestTrace, RequestTraces } from './request-trace.js';
@@ -57,7 +57,7 @@ class TracedAttempt {
     private readonly recorder: SpanRecorder,
     private readonly trace: RequestTrace,
   ) {
-    const { target, attempt, stream } = request;
+    const { target, attempt, stream, resume } = request;
     const server = trace.serverOf(target);
     this.span = recorder
       .start(`${request.identity.operation} ${target.model}`, {
@@ -69,7 +69,9 @@ class TracedAttempt {
       .set(A.serverAddress, server.address)
       .set(A.serverPort, server.port)
       .set(A.attemptNumber, attempt)
-      .set(A.requestStream, stream);
+      .set(A.requestStream, stream)
+      .set(A.resumeNumber, resume?.number)
+      .set(A.resumeFromChunk, resume?.fromChunk);
     if (trace.attempts > 0) this.span.set(A.retryReason, trace.lastRetryReason);
     trace.attempts += 1;
     trace.lastAttempt = this.span;
@@ -149,7 +151,15 @@ class TracedAttempt {
     const reading = this.answer?.reading;
     if (reading !== undefined) this.recordReading(reading, end, now);
     if (!this.wasSent) this.span.set(A.attemptSent, false);
+    if (this.request.resume !== undefined) this.span.set(A.resumeResult, this.resumeResult(end));
     this.span.endAt(now);
+  }
+
+  /** Its reader leaves an answer before the caller does only where it is not the one that broke. */
+  private resumeResult(end: StreamEnd): ResumeResult {
+    if (end === 'complete') return 'joined';
+    if (end === 'upstream_broken') return 'failed';
+    return this.signal.aborted ? 'cancelled' : 'diverged';
   }
 
   private recordReading(reading: StreamReading, end: StreamEnd, now: Milliseconds): void {

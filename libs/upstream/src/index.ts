@@ -6,6 +6,7 @@ export {
   StreamClient,
   type Frame,
   type ReportedUsage,
+  type Resume,
   type StreamReading,
   type UpstreamAnswer,
   type UpstreamRequest,

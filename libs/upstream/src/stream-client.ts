@@ -29,8 +29,18 @@ export interface UpstreamRequest {
   readonly stream: boolean;
   /** True where the gateway added `stream_options.include_usage`: the usage-only chunk is then not forwarded. */
   readonly usageInjected: boolean;
+  /** Set where it asks for an answer again that broke after its caller had some of it. For telemetry only. */
+  readonly resume?: Resume;
   /** Called once, when the first byte is about to leave. */
   readonly onSent?: () => void;
+}
+
+/** Which part of a broken answer an attempt is to make good. */
+export interface Resume {
+  /** 1 for the first attempt after a break of the answer. */
+  readonly number: number;
+  /** Visible chunks that the caller has. */
+  readonly fromChunk: number;
 }
 
 /** An answer whose head was good. Its frames must be read to the end, or the signal aborted. */
