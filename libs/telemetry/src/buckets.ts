@@ -9,6 +9,11 @@ const BY_UNIT: Readonly<Record<DimensionUnit, string>> = {
   requests_per_day: 'rpd',
 };
 
+/** Whether a dimension is the gate of a circuit breaker: it has gauges of its own and is no limit of a provider. */
+export function isBreakerGate(id: string): boolean {
+  return id.startsWith('breaker:');
+}
+
 /** The short name of a dimension's kind, as label `weir_bucket`; those of teams are told apart. */
 export function bucketLabel({ unit, scope }: Pick<DimensionStatus, 'unit' | 'scope'>): string {
   return scope === 'team' ? `team_${BY_UNIT[unit]}` : BY_UNIT[unit];
@@ -24,7 +29,8 @@ export function bucketOf(dimensions: () => readonly DimensionStatus[]): Buckets 
     if (dimension === undefined) return 'none';
     const label = known.get(dimension);
     if (label !== undefined) return label;
-    for (const status of dimensions()) known.set(status.id, bucketLabel(status));
+    for (const status of dimensions())
+      known.set(status.id, isBreakerGate(status.id) ? 'breaker' : bucketLabel(status));
     return known.get(dimension) ?? 'other';
   };
 }

@@ -1,6 +1,6 @@
 import type { CallIdentity, Clock, Milliseconds, Target } from '@weir/kernel';
 import type { DimensionStatus, Ending, LimiterStatus, QuotaObservation } from '@weir/limiter';
-import { bucketLabel } from './buckets.js';
+import { bucketLabel, isBreakerGate } from './buckets.js';
 import type { Instruments } from './instruments.js';
 import type { LabelGuard } from './label-guard.js';
 import type { Reading } from './metric-families.js';
@@ -74,20 +74,29 @@ export class LimiterMetrics implements LimiterWatch {
     }
   }
 
-  /** A dimension without a limit has nothing to show. */
-  private *dimensions(read: (dimension: DimensionStatus) => number): Generator<Reading<number>> {
-    for (const dimension of this.status?.().dimensions ?? []) {
-      const value = read(dimension);
-      if (Number.isFinite(dimension.limit) && Number.isFinite(value))
-        yield { labels: this.labelsOf(dimension), value };
-    }
+  /**
+   * A dimension without a limit has nothing to show. Of two with the same labels, such as a limit of slots and a gate,
+   * the tighter one counts: Prometheus refuses a page that names a series twice.
+   */
+  private dimensions(read: (dimension: DimensionStatus) => number): Iterable<Reading<number>> {
+    return [...this.tightest().values()]
+      .map((dimension) => ({ labels: this.labelsOf(dimension), value: read(dimension) }))
+      .filter(({ value }) => Number.isFinite(value));
   }
 
   private *shapes(): Generator<Reading<number>> {
-    for (const dimension of this.status?.().dimensions ?? []) {
+    for (const dimension of this.tightest().values())
       if (dimension.shape !== undefined)
         yield { labels: [...this.labelsOf(dimension), dimension.shape], value: 1 };
+  }
+
+  private tightest(): ReadonlyMap<string, DimensionStatus> {
+    const tightest = new Map<string, DimensionStatus>();
+    for (const dimension of this.status?.().dimensions ?? []) {
+      const key = this.labelsOf(dimension).join('\n');
+      if (dimension.limit < (tightest.get(key)?.limit ?? Infinity)) tightest.set(key, dimension);
     }
+    return tightest;
   }
 
   /** Dimensions of a whole account, or of a team, have the model `*`. */

@@ -228,6 +228,14 @@ describe('limiter metrics', () => {
         shape: 'sliding',
       }),
       dimension({ id: 'search/tpm', scope: 'team', team: 'search', unit: 'tokens', limit: 300 }),
+      dimension({
+        id: 'main/m1/gate',
+        scope: 'model',
+        account: 'main',
+        model: 'm1',
+        unit: 'requests',
+        limit: 90,
+      }),
       dimension({ id: 'free', scope: 'account', account: 'main', unit: 'slots', limit: Infinity }),
     ],
   };

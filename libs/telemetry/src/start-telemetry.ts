@@ -70,8 +70,11 @@ export interface Telemetry {
   request(raw: object): RequestSpan;
   /** Prometheus text; empty where telemetry is off. */
   metricsText(): Promise<string>;
-  /** Flushes within `shutdownMs`; never rejects. */
-  shutdown(): Promise<void>;
+  /**
+   * Flushes; never rejects.
+   * @param withinMs the longest it may take; default `shutdownMs`
+   */
+  shutdown(withinMs?: Milliseconds): Promise<void>;
 }
 
 const SCOPE = { name: 'weir' };
@@ -173,11 +176,11 @@ class RunningTelemetry implements Telemetry {
     return this.way.metricsText();
   }
 
-  async shutdown(): Promise<void> {
+  async shutdown(withinMs?: Milliseconds): Promise<void> {
     this.stopUndiciSpans();
     const enough = new AbortController();
     const { shutdownMs = SHUTDOWN_MS, time = SYSTEM_TIME } = this.options;
-    const bound = sleep(shutdownMs, time, enough.signal);
+    const bound = sleep(withinMs ?? shutdownMs, time, enough.signal);
     // A dead collector must not hold the process, nor make its end look like a failure.
     await Promise.race([this.way.shutdown(), bound]).catch(() => undefined);
     enough.abort();
