@@ -75,7 +75,7 @@ export class LimiterMetrics implements LimiterWatch {
   }
 
   /**
-   * A dimension without a limit has nothing to show. Of two with the same labels, such as a limit of slots and a gate,
+   * A dimension without a limit has nothing to show. Of two with the same labels, such as a declared and a learned limit,
    * the tighter one counts: Prometheus refuses a page that names a series twice.
    */
   private dimensions(read: (dimension: DimensionStatus) => number): Iterable<Reading<number>> {
@@ -93,6 +93,7 @@ export class LimiterMetrics implements LimiterWatch {
   private tightest(): ReadonlyMap<string, DimensionStatus> {
     const tightest = new Map<string, DimensionStatus>();
     for (const dimension of this.status?.().dimensions ?? []) {
+      if (isBreakerGate(dimension.id)) continue;
       const key = this.labelsOf(dimension).join('\n');
       if (dimension.limit < (tightest.get(key)?.limit ?? Infinity)) tightest.set(key, dimension);
     }

@@ -229,7 +229,7 @@ describe('limiter metrics', () => {
       }),
       dimension({ id: 'search/tpm', scope: 'team', team: 'search', unit: 'tokens', limit: 300 }),
       dimension({
-        id: 'main/m1/gate',
+        id: 'main/m1/rpm/declared',
         scope: 'model',
         account: 'main',
         model: 'm1',
