@@ -8,6 +8,7 @@ import {
 } from '@weir/kernel';
 import { Alarm } from './alarm.js';
 import type { HoldTimes } from './hold-times.js';
+import type { Leases } from './leases.js';
 import { pausedUntil, tooLargeFor, type Entry, type Ledger } from './ledger/ledger.js';
 import type { Ask, Cost, Permit } from './limiter.js';
 import type { Grant } from './permit.js';
@@ -31,6 +32,7 @@ export interface DispatcherParts {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly holds: HoldTimes;
+  readonly leases: Leases;
   readonly teams: Teams;
   /** Makes the permit of a grant. */
   readonly issue: (grant: Grant) => Permit;
@@ -135,6 +137,7 @@ export class Dispatcher {
 
   /** Grants everything that is due, in order. */
   look(now: Milliseconds): void {
+    if (this.waiting > 0) this.parts.leases.reap(now);
     while (this.waiting > 0) {
       this.expire(now, false);
       let next = Infinity;
@@ -177,7 +180,7 @@ export class Dispatcher {
     waiter.eligibleAt = now;
     waiter.depthAtEntry = queue.waiting;
     queue.add(waiter);
-    if (now >= this.nextLook) this.look(now);
+    if (now >= Math.min(this.nextLook, this.parts.leases.nextExpiry())) this.look(now);
     else this.nextLook = Math.min(this.nextLook, this.passes.offerNewcomer(waiter, now));
   }
 
@@ -255,7 +258,7 @@ export class Dispatcher {
       this.nextLook = Infinity;
       this.alarm.clear();
     } else {
-      this.alarm.set(Math.min(this.nextLook, deadline));
+      this.alarm.set(Math.min(this.nextLook, deadline, this.parts.leases.nextExpiry()));
     }
   }
 }

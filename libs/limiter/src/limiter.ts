@@ -15,6 +15,8 @@ export interface Limiter {
   enter(call: LimiterCall): Turn;
   /** When an attempt asked for now would be granted, without side effect. Infinity where it can never be. */
   eta(call: CallIdentity, ask: Ask): Milliseconds;
+  /** What a team may still ask of a target now: of each unit, the dimension with the least left. No side effect. */
+  quota(call: CallIdentity, target: Target): QuotaView;
   /** What a provider's answer told about its limits. Unknown targets are ignored. */
   observe(target: Target, observation: QuotaObservation): void;
   /** A new limit at run time; waiters wake at once. 0 stops the dimension, Infinity disables it. */
@@ -106,6 +108,20 @@ export interface Refund {
 /** Why room was given back. */
 export type RefundReason = 'overestimate' | 'throttled' | 'error' | 'cancelled';
 
+/** Requests and tokens as a caller sees them; absent where nothing limits them. */
+export interface QuotaView {
+  readonly requests: QuotaLevel | undefined;
+  readonly tokens: QuotaLevel | undefined;
+}
+
+/** How full one dimension is. */
+export interface QuotaLevel {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Time until all of it may be used again, if nothing else is sent. */
+  readonly resetMs: Milliseconds;
+}
+
 /** Limits as a provider's headers state them; absent fields say nothing. */
 export interface QuotaObservation {
   readonly limitRequests?: number;
@@ -119,6 +135,8 @@ export interface LimiterStatus {
   readonly waiting: number;
   readonly open: number;
   readonly draining: boolean;
+  /** Permits that nobody ended, and whose slots were taken back. */
+  readonly leaked?: number;
   readonly dimensions: readonly DimensionStatus[];
   readonly flows: readonly FlowStatus[];
 }

@@ -1,8 +1,19 @@
 import type { CallIdentity, Clock, Milliseconds, Random, Target, Timers } from '@weir/kernel';
 import { Dispatcher } from './dispatcher.js';
 import { HoldTimes } from './hold-times.js';
+import { Leases } from './leases.js';
 import type { Ledger } from './ledger/ledger.js';
-import type { Ask, Limiter, LimiterCall, LimiterStatus, Permit, QuotaObservation, Turn } from './limiter.js';
+import type {
+  Ask,
+  Limiter,
+  LimiterCall,
+  LimiterStatus,
+  Permit,
+  QuotaObservation,
+  QuotaView,
+  Turn,
+} from './limiter.js';
+import { quotaView } from './quota-view.js';
 import { Conversations } from './queue/conversations.js';
 import type { Team } from './queue/flow.js';
 import type { Dimension } from './quota/dimension.js';
@@ -24,6 +35,8 @@ export interface PacedLimiterParts {
   readonly queue: QueueBounds;
   /** Accounts whose provider does not count rejected requests. Default: none (limiter.md 0.4). */
   readonly refundRequestsOn429?: ReadonlySet<string>;
+  /** After this long a permit that was not ended gives its slot back. Longer than any call. Default: 11 minutes. */
+  readonly slotLeaseMs?: Milliseconds;
 }
 
 /** How much may wait, and how long. */
@@ -35,6 +48,9 @@ export interface QueueBounds {
   readonly maxDepthPerTeam: number;
 }
 
+/** A minute more than the longest call that the gateway allows by default (`timeouts.totalMs`). */
+const SLOT_LEASE_MS: Milliseconds = 660_000;
+
 /**
  * A limiter that queues instead of failing: every attempt waits in a fair order until all of its dimensions have
  * room, and debits them together. It needs a clock, timers and a ledger, and nothing else of the process.
@@ -43,6 +59,7 @@ export class PacedLimiter implements Limiter {
   private readonly teams: Teams;
   private readonly conversations = new Conversations();
   private readonly holds = new HoldTimes();
+  private readonly leases: Leases;
   private readonly dispatcher: Dispatcher;
   private readonly settlements: Settlements;
   private age = 0;
@@ -50,12 +67,15 @@ export class PacedLimiter implements Limiter {
   constructor(private readonly parts: PacedLimiterParts) {
     const { ledger, clock, timers, random, refundRequestsOn429 = new Set() } = parts;
     const { holds } = this;
+    const leases = new Leases(parts.slotLeaseMs ?? SLOT_LEASE_MS);
+    this.leases = leases;
     this.teams = new Teams(parts.teams);
     this.dispatcher = new Dispatcher({
       ledger,
       clock,
       timers,
       holds,
+      leases,
       teams: this.teams,
       issue: (grant): Permit => this.settlements.issue(grant),
     });
@@ -66,6 +86,7 @@ export class PacedLimiter implements Limiter {
       dispatcher: this.dispatcher,
       throttle,
       holds,
+      leases,
       refundRequestsOn429,
     });
   }
@@ -91,6 +112,11 @@ export class PacedLimiter implements Limiter {
     return this.dispatcher.expectation(flow, call.priority, ask.cost, this.parts.clock.now()).at;
   }
 
+  quota(call: CallIdentity, target: Target): QuotaView {
+    const { vector } = this.dispatcher.flow(target, this.teams.of(call.team));
+    return quotaView(vector, this.parts.clock.now());
+  }
+
   observe(target: Target, { limitRequests, limitTokens }: QuotaObservation): void {
     if (limitRequests !== undefined) this.adopt(target, 'requests', limitRequests);
     if (limitTokens !== undefined) this.adopt(target, 'tokens', limitTokens);
@@ -109,6 +135,7 @@ export class PacedLimiter implements Limiter {
       waiting: this.dispatcher.waiting,
       open: this.settlements.open,
       draining: this.dispatcher.draining,
+      leaked: this.leases.leaked,
       dimensions: [...this.parts.ledger.dimensions].map((dimension) => dimensionStatus(dimension, now)),
       flows: queues.flatMap((queue) => flowStatuses(queue, now, this.holds.mean)),
     };

@@ -18,10 +18,10 @@ export interface Grant {
 
 /** Where permits end. */
 export interface PermitDesk {
-  /** Books an ending; called once per grant. */
-  close(grant: Grant, verdict: Verdict): Ending;
+  /** Books an ending; called once per permit. */
+  close(permit: PacedPermit, verdict: Verdict): Ending;
   /** The same for a failure, whose class decides and may pause a dimension. */
-  fail(grant: Grant, failure: GatewayError, sent: boolean): Ending;
+  fail(permit: PacedPermit, failure: GatewayError, sent: boolean): Ending;
 }
 
 /** A permit of the paced limiter: the first ending counts, later ones change nothing. */
@@ -30,7 +30,7 @@ export class PacedPermit implements Permit {
 
   constructor(
     private readonly desk: PermitDesk,
-    private readonly grant: Grant,
+    readonly grant: Grant,
     private readonly serial: number,
   ) {}
 
@@ -67,16 +67,16 @@ export class PacedPermit implements Permit {
   }
 
   settle(usage: Usage): Ending {
-    return this.end(() => this.desk.close(this.grant, settledVerdict(this.reserved, usage)));
+    return this.end(() => this.desk.close(this, settledVerdict(this.reserved, usage)));
   }
 
   fail(failure: GatewayError): Ending {
-    return this.end((sent) => this.desk.fail(this.grant, failure, sent));
+    return this.end((sent) => this.desk.fail(this, failure, sent));
   }
 
   cancel(): Ending {
     return this.end((sent) =>
-      this.desk.close(this.grant, cancelledVerdict(this.reserved, sent ? 'nothing' : 'everything')),
+      this.desk.close(this, cancelledVerdict(this.reserved, sent ? 'nothing' : 'everything')),
     );
   }
 

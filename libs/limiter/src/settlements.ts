@@ -1,6 +1,7 @@
 import type { Clock, GatewayError, Milliseconds } from '@weir/kernel';
 import type { Dispatcher } from './dispatcher.js';
 import type { HoldTimes } from './hold-times.js';
+import type { Leases } from './leases.js';
 import type { Ledger } from './ledger/ledger.js';
 import type { Ending, Permit } from './limiter.js';
 import { PacedPermit, type Grant, type PermitDesk } from './permit.js';
@@ -14,6 +15,7 @@ export interface SettlementParts {
   readonly dispatcher: Dispatcher;
   readonly throttle: Throttle;
   readonly holds: HoldTimes;
+  readonly leases: Leases;
   /** Accounts whose provider is known not to count what it rejects. */
   readonly refundRequestsOn429: ReadonlySet<string>;
 }
@@ -29,24 +31,28 @@ export class Settlements implements PermitDesk {
   issue(grant: Grant): Permit {
     this.open += 1;
     this.serial += 1;
-    return new PacedPermit(this, grant, this.serial);
+    const permit = new PacedPermit(this, grant, this.serial);
+    this.parts.leases.opened(permit, grant.entry.vector);
+    return permit;
   }
 
-  close(grant: Grant, verdict: Verdict): Ending {
+  close(permit: PacedPermit, verdict: Verdict): Ending {
     const now = this.parts.clock.now();
-    this.book(grant, verdict, now);
-    if (verdict.ending.kind === 'settled') this.parts.throttle.answered(grant.entry.vector, grant.grantedAt);
+    const { entry, grantedAt } = permit.grant;
+    this.book(permit, verdict, now);
+    if (verdict.ending.kind === 'settled') this.parts.throttle.answered(entry.vector, grantedAt);
     this.parts.dispatcher.look(now);
     return verdict.ending;
   }
 
-  fail(grant: Grant, failure: GatewayError, sent: boolean): Ending {
+  fail(permit: PacedPermit, failure: GatewayError, sent: boolean): Ending {
     const now = this.parts.clock.now();
+    const { grant } = permit;
     const { vector, cost } = grant.entry;
     // The learner has to see the window as it was when the provider refused, so it is told before anything comes back.
     const paused = this.parts.throttle.refused({ vector, grantedAt: grant.grantedAt }, failure, now);
     const verdict = failedVerdict(cost, failure, this.refundable(grant, failure, sent));
-    this.book(grant, verdict, now);
+    this.book(permit, verdict, now);
     if (paused) this.parts.dispatcher.reconsider(now);
     else this.parts.dispatcher.look(now);
     return verdict.ending;
@@ -60,8 +66,10 @@ export class Settlements implements PermitDesk {
     return refundableAfter(error.failure);
   }
 
-  private book({ entry, flow, share, grantedAt }: Grant, { charge }: Verdict, now: Milliseconds): void {
+  private book(permit: PacedPermit, { charge }: Verdict, now: Milliseconds): void {
+    const { entry, flow, share, grantedAt } = permit.grant;
     this.open -= 1;
+    this.parts.leases.closed(permit);
     this.parts.ledger.settle(entry, charge, now);
     this.parts.holds.ended(entry.vector, now - grantedAt);
     const spent = charge.requests === 0 ? 0 : flow.model.shareOf(charge);

@@ -14,6 +14,9 @@ export interface Expectation {
   readonly boundBy: Dimension | undefined;
 }
 
+/** Nobody knows how long, but not at once: of two targets the one with a free slot is sooner. */
+const UNKNOWN_HOLD_MS: Milliseconds = 1;
+
 /** Waiting work that goes before a request, by the scope that it shares with it. */
 interface Ahead {
   readonly account: Load;
@@ -86,7 +89,7 @@ function expectOn(
   if (limit === Infinity) return from;
   if (spec.unit === 'slots') {
     const missing = Math.max(0, ahead + amount - (limit - dimension.used(now)));
-    return from + (missing * (hold(dimension) ?? 0)) / limit;
+    return from + (missing * (hold(dimension) ?? UNKNOWN_HOLD_MS)) / limit;
   }
   const windows = Math.max(0, Math.ceil((ahead + amount) / limit) - 1);
   const rest = Math.max(0, ahead - windows * limit);

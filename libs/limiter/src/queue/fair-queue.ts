@@ -29,7 +29,7 @@ export class FairQueue {
   /** A ticket begins to wait. */
   add(ticket: Ticket): void {
     const { flow } = ticket;
-    if (flow.waiting === 0) flow.tag = this.lifted(flow);
+    if (flow.waiting === 0) this.comeBack(flow);
     flow.add(ticket);
     flow.model.waiting += 1;
     this.waiting += 1;
@@ -55,15 +55,27 @@ export class FairQueue {
 
   /** A grant to a flow that has nothing waiting. */
   serveIdle(flow: Flow, share: number): number {
-    flow.tag = this.lifted(flow);
+    this.comeBack(flow);
     return this.charge(flow, share, flow.tag);
+  }
+
+  /**
+   * The next in order waits for room of the account or of its model: it counts as being served, so that whoever comes
+   * now stands behind it, as it stands behind what was served before.
+   */
+  begin(ticket: Ticket, scope: 'account' | 'model'): void {
+    const { flow } = ticket;
+    const { model } = flow;
+    const key = Math.min(ticket.tag - model.offset, flow.tag);
+    if (scope === 'account') this.moveOn(model, key);
+    else model.time = Math.max(model.time, key);
   }
 
   /** An attempt cost more or less than was reserved. A flow is never moved before the time of its class. */
   correct(flow: Flow, delta: number): void {
     if (delta === 0) return;
     const moved = flow.tag + delta / flow.team.weight;
-    const earliest = Math.min(flow.tag, this.time - flow.model.offset);
+    const earliest = Math.min(flow.tag, flow.model.time);
     flow.tag = Math.max(moved, earliest);
     this.reorder(flow);
   }
@@ -111,9 +123,10 @@ export class FairQueue {
 
   /** Where a flow stands in the account's time, for estimates. */
   standing(flow: Flow): number {
-    const tag = flow.waiting === 0 ? this.lifted(flow) : flow.tag;
-    const standing = tag + flow.model.offset;
-    return flow.model.parked || flow.held ? Math.max(standing, this.time) : standing;
+    const { model } = flow;
+    const tag = flow.waiting === 0 ? Math.max(flow.tag, model.time) : flow.tag;
+    const lifts = model.waiting === 0 || model.parked || flow.held;
+    return lifts ? Math.max(tag + model.offset, this.time) : tag + model.offset;
   }
 
   /** Its key may have changed, while it lies in the order. */
@@ -130,21 +143,32 @@ export class FairQueue {
     }
   }
 
+  /** Work is done for a flow that stood at `key`; returns that place in the account's time. */
   private charge(flow: Flow, share: number, key: number): number {
     const { model } = flow;
-    const lag = this.time - (key + model.offset);
-    if (lag > 0 && model.parked) model.offset += lag;
-    if (lag > 0 && flow.held) flow.tag = Math.max(flow.tag, this.time - model.offset);
+    if (model.parked) this.lift(model, key);
+    if (flow.held) flow.tag = Math.max(flow.tag, model.time);
     model.parked = false;
     flow.held = false;
-    const served = key + model.offset;
-    this.time = Math.max(this.time, served);
+    this.moveOn(model, key);
     flow.tag += share / flow.team.weight;
-    return served;
+    return key + model.offset;
   }
 
-  private lifted(flow: Flow): number {
-    return Math.max(flow.tag, this.time - flow.model.offset);
+  /** Idleness is no credit: a flow comes back where its class is, and a class where the account is. */
+  private comeBack(flow: Flow): void {
+    const { model } = flow;
+    flow.tag = Math.max(flow.tag, model.time);
+    if (model.waiting === 0) this.lift(model, flow.tag);
+  }
+
+  private lift(model: ModelClass, key: number): void {
+    model.offset += Math.max(0, this.time - (key + model.offset));
+  }
+
+  private moveOn(model: ModelClass, key: number): void {
+    model.time = Math.max(model.time, key);
+    this.time = Math.max(this.time, key + model.offset);
   }
 
   private departed(flow: Flow): void {

@@ -50,7 +50,7 @@ export class GrantPass {
     const next = block ? this.hold(ticket, block, now) : Infinity;
     if (block && countsRequests(block.dimension.spec.unit)) {
       closeBehind(flow, queue, block);
-      return next;
+      return block.at;
     }
     return Math.min(next, this.fillGap(flow, ticket, now));
   }
@@ -58,10 +58,12 @@ export class GrantPass {
   /** A blocked ticket claims the next room, where it is first in line for it. */
   private hold(ticket: Ticket, block: Block, now: Milliseconds): Milliseconds {
     const { flow } = ticket;
-    ticket.boundBy = block.dimension.spec.id;
-    if (block.dimension.spec.scope === 'model') flow.model.parked = true;
-    if (block.dimension.spec.scope === 'team') flow.held = true;
+    const { id, scope } = block.dimension.spec;
+    ticket.boundBy = id;
+    if (scope === 'model') flow.model.parked = true;
+    if (scope === 'team') flow.held = true;
     const owner = this.reservations.claim(ticket, block);
+    if (owner && scope !== 'team') flow.model.queue.begin(ticket, scope);
     return owner || !this.reservations.delayedBy(ticket, now) ? block.at : Infinity;
   }
 

@@ -18,6 +18,8 @@ export class ModelClass {
    */
   offset = 0;
   parked = false;
+  /** Tag of the class's last pick, in its own virtual time. */
+  time = 0;
   /** Set while one pass of grants has nothing more to look for here. */
   closed = false;
   /** What blocked the class when it was last looked at. */

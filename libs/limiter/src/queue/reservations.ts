@@ -9,6 +9,8 @@ const SAME_INSTANT_MS: Milliseconds = 1e-3;
 interface Reservation {
   readonly ticket: Ticket;
   readonly eta: Milliseconds;
+  /** Order of claims. Nobody makes an earlier owner wait, so no two of them wait for each other. */
+  readonly rank: number;
 }
 
 /**
@@ -18,36 +20,53 @@ interface Reservation {
  */
 export class Reservations {
   private readonly byDimension = new Map<Dimension, Reservation>();
+  private claims = 0;
 
   /**
-   * A ticket, next in order, is blocked. It keeps or takes the reservation, unless an earlier one has it.
+   * A ticket, next in order, is blocked. It keeps or takes the reservation, unless one that claimed before has it.
    * @returns whether the ticket owns it
    */
-  claim(ticket: Ticket, block: Block): boolean {
-    const owner = this.byDimension.get(block.dimension)?.ticket;
-    this.release(ticket);
-    if (owner !== undefined && owner !== ticket && owner.waiting) return false;
-    this.byDimension.set(block.dimension, { ticket, eta: block.at });
+  claim(ticket: Ticket, { dimension, at }: Block): boolean {
+    const rank = this.release(ticket) ?? this.claims++;
+    const other = this.byDimension.get(dimension);
+    if (other && other.rank < rank) return false;
+    if (other) this.displace(other.ticket);
+    this.byDimension.set(dimension, { ticket, eta: at, rank });
     ticket.flow.pinned = ticket;
     return true;
   }
 
-  /** A ticket was granted, or gave up. */
-  release(ticket: Ticket): void {
-    if (ticket.flow.pinned === ticket) ticket.flow.pinned = undefined;
+  /** A ticket was granted, or gave up. Returns the rank that it had. */
+  release(ticket: Ticket): number | undefined {
+    if (ticket.flow.pinned !== ticket) return undefined;
+    ticket.flow.pinned = undefined;
     for (const [dimension, owned] of this.byDimension) {
-      if (owned.ticket === ticket) this.byDimension.delete(dimension);
+      if (owned.ticket !== ticket) continue;
+      this.byDimension.delete(dimension);
+      return owned.rank;
     }
+    return undefined;
   }
 
-  /** Whether granting this ticket now would move somebody's eta. */
+  /** Whether granting this ticket now would move the eta of somebody who claimed before it. */
   delayedBy(ticket: Ticket, now: Milliseconds): boolean {
     if (this.byDimension.size === 0) return false;
+    const rank = ticket.flow.pinned === ticket ? this.rankOf(ticket) : Infinity;
     for (const dimension of ticket.flow.vector) {
       const owned = this.byDimension.get(dimension);
-      if (owned && owned.ticket !== ticket && owned.ticket.waiting && moves(owned, ticket, now)) return true;
+      if (owned && owned.rank < rank && moves(owned, ticket, now)) return true;
     }
     return false;
+  }
+
+  private displace({ flow }: Ticket): void {
+    flow.pinned = undefined;
+    flow.model.queue.reorder(flow);
+  }
+
+  private rankOf(ticket: Ticket): number {
+    for (const owned of this.byDimension.values()) if (owned.ticket === ticket) return owned.rank;
+    return Infinity;
   }
 }
 

@@ -1,0 +1,171 @@
+import type { Milliseconds, Priority } from '@weir/kernel';
+import * as fc from 'fast-check';
+import { blockOf } from '../ledger/ledger.js';
+import { MemoryLedger } from '../ledger/memory-ledger.js';
+import { createDimension } from '../quota/create-dimension.js';
+import { CHECKED } from '../testing/properties.js';
+import { dimension, TEAMS } from '../testing/scenarios.js';
+import { FairQueue } from './fair-queue.js';
+import type { Flow } from './flow.js';
+import { GrantPass } from './grant-pass.js';
+import { Reservations } from './reservations.js';
+import type { Ticket } from './ticket.js';
+
+interface Arrival {
+  readonly afterMs: Milliseconds;
+  readonly team: number;
+  readonly model: string;
+  readonly tokens: number;
+  readonly priority: Priority;
+}
+
+interface Waiting extends Ticket {
+  grantedAt: Milliseconds | undefined;
+  /** The first time that it was told, as head, when it would be granted. */
+  eta: Milliseconds;
+}
+
+/** An account with a queue, and nothing of promises, deadlines or turns. */
+class Account {
+  now: Milliseconds = 5_000;
+  readonly tickets: Waiting[] = [];
+  readonly reservations = new Reservations();
+  private readonly passes = new GrantPass(this.reservations);
+  private readonly queue = new FairQueue();
+  private readonly ledger: MemoryLedger;
+
+  constructor(limits: { requests: number; tokens: number; modelTokens: number | undefined }) {
+    const dimensions = [dimension({}, 'requests', limits.requests), dimension({}, 'tokens', limits.tokens)];
+    if (limits.modelTokens !== undefined)
+      dimensions.push(dimension({ model: 'm' }, 'tokens', limits.modelTokens));
+    const make = (spec: (typeof dimensions)[number], at: Milliseconds): ReturnType<typeof createDimension> =>
+      createDimension(spec, at, { presumeSpent: false });
+    this.ledger = new MemoryLedger(dimensions, make, () => this.now);
+  }
+
+  get waiting(): Waiting[] {
+    return this.tickets.filter((ticket) => ticket.waiting);
+  }
+
+  /** Time passes, with looks at the times that the pass asks for; then a newcomer comes. */
+  arrive({ afterMs, team, model, tokens, priority }: Arrival, afterLook: () => void): void {
+    this.pass(this.now + afterMs, afterLook);
+    const member = TEAMS[team] ?? { id: 'a', weight: 1 };
+    const target = { account: 'main', model };
+    const flow = this.queue.flow(target, member, () => this.ledger.vector(target, member.id));
+    this.queue.add(this.ticket(flow, tokens, priority));
+    this.look();
+    afterLook();
+  }
+
+  pass(until: Milliseconds, afterLook: () => void): void {
+    for (let next = this.look(); next < Infinity && next <= until; next = this.look()) {
+      expect(next).toBeGreaterThan(this.now);
+      this.now = next;
+      this.look();
+      afterLook();
+    }
+    if (until < Infinity) this.now = until;
+  }
+
+  fits({ flow, cost }: Waiting): boolean {
+    return blockOf(flow.vector, cost, this.now) === undefined;
+  }
+
+  /** When a ticket could go, if nothing else did. */
+  earliest({ flow, cost }: Waiting): Milliseconds {
+    return blockOf(flow.vector, cost, this.now)?.at ?? this.now;
+  }
+
+  private look(): Milliseconds {
+    return this.queue.waiting > 0 ? this.passes.run(this.queue, this.now) : Infinity;
+  }
+
+  private ticket(flow: Flow, tokens: number, priority: Priority): Waiting {
+    const cost = { inputTokens: tokens, outputTokens: 0 };
+    const ticket: Waiting = {
+      flow,
+      age: this.tickets.length,
+      priority,
+      cost,
+      share: flow.model.shareOf(cost),
+      askedAt: this.now,
+      deadline: Infinity,
+      tag: Infinity,
+      waiting: true,
+      boundBy: undefined,
+      grantedAt: undefined,
+      eta: Infinity,
+      grant: (now) => {
+        if (!this.ledger.admit(flow.vector, cost, now)) return false;
+        this.reservations.release(ticket);
+        this.queue.serve(ticket);
+        ticket.grantedAt = now;
+        return true;
+      },
+    };
+    this.tickets.push(ticket);
+    return ticket;
+  }
+}
+
+const arrivals = (model: fc.Arbitrary<string>): fc.Arbitrary<Arrival[]> =>
+  fc.array(
+    fc.record({
+      afterMs: fc.integer({ min: 0, max: 600 }),
+      team: fc.integer({ min: 0, max: 2 }),
+      model,
+      tokens: fc.integer({ min: 0, max: 400 }),
+      priority: fc.constantFrom<Priority>('high', 'normal', 'low'),
+    }),
+    { minLength: 2, maxLength: 25 },
+  );
+
+const limits = fc.record({
+  requests: fc.integer({ min: 1, max: 20 }),
+  tokens: fc.integer({ min: 400, max: 2_000 }),
+  modelTokens: fc.option(fc.integer({ min: 400, max: 1_000 }), { nil: undefined }),
+});
+
+describe('grant pass', () => {
+  it('property 6: who fits and moves nobody’s eta is granted at this instant', () => {
+    fc.assert(
+      fc.property(limits, arrivals(fc.constantFrom('m', 'n')), (limit, list) => {
+        const account = new Account(limit);
+        const nobodyForgotten = (): void => {
+          for (const ticket of account.waiting) {
+            expect(account.fits(ticket) && !account.reservations.delayedBy(ticket, account.now)).toBe(false);
+          }
+        };
+        for (const arrival of list) account.arrive(arrival, nobodyForgotten);
+        account.pass(Infinity, nobodyForgotten);
+        expect(account.waiting.length).toBe(0);
+      }),
+      CHECKED,
+    );
+  });
+
+  it('property 8: a head is granted by its eta, and its eta never moves later', () => {
+    fc.assert(
+      fc.property(limits, arrivals(fc.constant('m')), (limit, list) => {
+        const account = new Account(limit);
+        let head: Waiting | undefined;
+        const etasKept = (): void => {
+          if (head?.grantedAt !== undefined) {
+            expect(head.grantedAt).toBeLessThanOrEqual(head.eta + 0.01);
+            head = undefined;
+          }
+          const owners = account.waiting.filter((ticket) => ticket.flow.pinned === ticket);
+          if (owners.length === 1) head ??= owners[0];
+          if (head === undefined) return;
+          expect(account.earliest(head)).toBeLessThanOrEqual(head.eta + 0.01);
+          head.eta = account.earliest(head);
+        };
+        for (const arrival of list) account.arrive(arrival, etasKept);
+        account.pass(Infinity, etasKept);
+        expect(account.waiting.length).toBe(0);
+      }),
+      CHECKED,
+    );
+  });
+});
