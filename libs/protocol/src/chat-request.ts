@@ -1,33 +1,23 @@
-import { GatewayError, type Tokens } from '@weir/kernel';
-import { asBuffer, isRecord } from './json-value.js';
+import type { Tokens } from '@weir/kernel';
+import { isRecord } from './json-value.js';
+import { decodeObject, invalid, readModel, type ModelRequest } from './request-fields.js';
 
-/** A chat request's body, as far as the gateway needs it. The bytes stay as the caller wrote them. */
-export interface ChatRequest {
-  readonly model: string;
-  readonly stream: boolean;
-  /** The larger of `max_tokens` and `max_completion_tokens`: providers take either, so the smaller one proves nothing. */
-  readonly maxTokens: Tokens | undefined;
-  /** Choices asked for; 1 where left out. */
-  readonly choices: number;
-  /** Whether the caller wants the usage chunk. */
-  readonly includeUsage: boolean;
+/** A chat request's body, as far as the gateway needs it. */
+export interface ChatRequest extends ModelRequest {
   readonly messages: readonly Readonly<Record<string, unknown>>[];
   /** The whole body, decoded once. Big numbers are rounded here, so it must never be written back. */
   readonly json: Readonly<Record<string, unknown>>;
-  readonly bytes: Uint8Array;
 }
 
 /** The most choices that OpenAI accepts (read 2026-11). */
 const MAX_CHOICES = 128;
-
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * Reads what the gateway needs and leaves everything else to the provider.
  * @throws GatewayError `invalid_request` with `param`, and a message that says what to change
  */
 export function readChatRequest(body: Uint8Array): ChatRequest {
-  const json = decodeObject(body);
+  const json = decodeObject(body, '`model` and `messages`');
   return {
     model: readModel(json['model']),
     stream: readFlag(json['stream'], 'stream'),
@@ -38,22 +28,6 @@ export function readChatRequest(body: Uint8Array): ChatRequest {
     json,
     bytes: body,
   };
-}
-
-function decodeObject(body: Uint8Array): Readonly<Record<string, unknown>> {
-  let json: unknown;
-  try {
-    json = JSON.parse(decoder.decode(asBuffer(body)));
-  } catch {
-    throw invalid('The body is not valid JSON in UTF-8. Send a JSON object with `model` and `messages`.');
-  }
-  if (!isRecord(json)) throw invalid('The body must be a JSON object with `model` and `messages`.');
-  return json;
-}
-
-function readModel(value: unknown): string {
-  if (typeof value === 'string' && value !== '') return value;
-  throw invalid('`model` must be a string that names a model; GET /v1/models lists them.', 'model');
 }
 
 function readMessages(value: unknown): readonly Readonly<Record<string, unknown>>[] {
@@ -69,6 +43,7 @@ function readMessages(value: unknown): readonly Readonly<Record<string, unknown>
   });
 }
 
+/** The larger of the two: providers take either, so the smaller one proves nothing. */
 function readMaxTokens(json: Readonly<Record<string, unknown>>): Tokens | undefined {
   const older = readCount(json['max_tokens'], 'max_tokens');
   const newer = readCount(json['max_completion_tokens'], 'max_completion_tokens');
@@ -93,8 +68,4 @@ function readCount(value: unknown, param: string, most = Number.MAX_SAFE_INTEGER
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 && value <= most) return value;
   const range = most === Number.MAX_SAFE_INTEGER ? 'of at least 1' : `from 1 to ${most}`;
   throw invalid(`\`${param}\` must be a whole number ${range}, or be left out.`, param);
-}
-
-function invalid(message: string, param?: string): GatewayError {
-  return new GatewayError('invalid_request', message, param === undefined ? {} : { param });
 }

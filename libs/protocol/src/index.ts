@@ -1,4 +1,6 @@
 export { readChatRequest, type ChatRequest } from './chat-request.js';
+export { readEmbeddingRequest, type EmbeddingRequest } from './embedding-request.js';
+export type { ModelRequest } from './request-fields.js';
 export { completionToStream } from './completion-chunks.js';
 export { completionFacts } from './completion-facts.js';
 export type { ChoiceFacts, CompletionFacts } from './facts.js';
@@ -15,5 +17,5 @@ export {
   type StreamIdentity,
 } from './stream-frame.js';
 export { SseDecoder, type SseEvent } from './sse-decoder.js';
-export { DONE_EVENT, encodeSseEvent } from './sse-encoder.js';
+export { DONE_EVENT, encodeSseComment, encodeSseEvent } from './sse-encoder.js';
 export { mergeUsage, type TokenUsage } from './usage.js';

@@ -1,0 +1,39 @@
+import { readEmbeddingRequest } from './embedding-request.js';
+import { gatewayErrorOf } from './testing/pieces.js';
+
+const read = (json: unknown): ReturnType<typeof readEmbeddingRequest> =>
+  readEmbeddingRequest(Buffer.from(JSON.stringify(json)));
+
+describe('readEmbeddingRequest', () => {
+  it.each([
+    ['a text', 'hello', 5, 0],
+    ['texts', ['hello', 'you', ''], 8, 0],
+    ['tokens', [1, 2, 3], 0, 3],
+    ['lists of tokens', [[1, 2], [3]], 0, 3],
+  ])('takes %s', (_, input, characters, tokens) => {
+    expect(read({ model: 'm', input })).toMatchObject({
+      model: 'm',
+      characters,
+      tokens,
+      stream: false,
+      choices: 1,
+    });
+  });
+
+  it.each([
+    [{ input: 'x' }, 'model'],
+    ...[undefined, null, '', [], [[]], [1, 'x'], [1.5], [['x']], {}, 7].map((input) => [
+      { model: 'm', input },
+      'input',
+    ]),
+  ])('refuses %j', (json, param) => {
+    expect(gatewayErrorOf(() => read(json))).toMatchObject({ code: 'invalid_request', param });
+  });
+
+  it('says what a body must be', () => {
+    expect(gatewayErrorOf(() => readEmbeddingRequest(Buffer.from('{'))).message).toContain(
+      '`model` and `input`',
+    );
+    expect(gatewayErrorOf(() => read([])).message).toContain('JSON object');
+  });
+});
