@@ -1,0 +1,108 @@
+import { ATTRIBUTES as A, METRICS as M } from '@weir/telemetry';
+import type { RowSpec } from '../panel-spec.js';
+import { legend, quantileBy, rateBy } from '../selectors.js';
+
+/** Row 5: what Weir did about failures, and what it gave back. */
+export const recoveryRow: RowSpec = {
+  id: 500,
+  title: 'Recovery',
+  panels: [
+    {
+      id: 501,
+      kind: 'stacked',
+      title: 'Retries by reason',
+      description: 'Decisions after a failed call, by what had happened.',
+      unit: 'reqps',
+      width: 8,
+      traces: { 'weir.retry.result': 'scheduled' },
+      queries: [
+        {
+          expr: rateBy([A.retryReason], M.retries, { where: { [A.retryResult]: '!="recovered"' } }),
+          legend: legend(A.retryReason),
+        },
+      ],
+    },
+    {
+      id: 502,
+      kind: 'lines',
+      title: 'How retries ended',
+      description:
+        'scheduled is tried again, recovered came good, exhausted ran out of tries, budget_denied was not allowed another.',
+      unit: 'reqps',
+      width: 8,
+      traces: { 'weir.retry.result': 'exhausted' },
+      queries: [{ expr: rateBy([A.retryResult], M.retries), legend: legend(A.retryResult) }],
+    },
+    {
+      id: 503,
+      kind: 'lines',
+      title: 'Backoff before a retry, 95 of 100',
+      description: '0 where a paused limit does the waiting.',
+      unit: 's',
+      width: 8,
+      traces: { 'weir.retry.result': 'scheduled' },
+      queries: [{ expr: quantileBy(0.95, [A.requestModel], M.backoff), legend: legend(A.requestModel) }],
+    },
+    {
+      id: 504,
+      kind: 'stacked',
+      title: 'Tokens given back, a minute',
+      description: 'overestimate is an answer shorter than reserved; the others are calls that used nothing.',
+      unit: 'short',
+      width: 8,
+      traces: { 'weir.refund.reason': 'throttled' },
+      queries: [
+        { expr: `60 * ${rateBy([A.refundReason], M.tokensRefunded)}`, legend: legend(A.refundReason) },
+      ],
+    },
+    {
+      id: 505,
+      kind: 'lines',
+      title: 'Tokens reserved, given back and overdrawn, a minute',
+      description: 'A reservation that is much larger than what is used keeps others waiting for nothing.',
+      unit: 'short',
+      width: 8,
+      queries: [
+        { expr: `60 * ${rateBy([], M.tokensReserved)}`, legend: 'reserved' },
+        { expr: `60 * ${rateBy([], M.tokensRefunded)}`, legend: 'given back' },
+        { expr: `60 * ${rateBy([], M.tokensOverdrawn)}`, legend: 'overdrawn' },
+      ],
+    },
+    {
+      id: 506,
+      kind: 'stacked',
+      title: 'Refunds by limit',
+      description: 'How often room was given back, of requests and of tokens.',
+      unit: 'reqps',
+      width: 8,
+      traces: { 'weir.refund.reason': 'error' },
+      queries: [
+        { expr: rateBy([A.bucket, A.refundReason], M.refunds), legend: legend(A.bucket, A.refundReason) },
+      ],
+    },
+    {
+      id: 507,
+      kind: 'states',
+      title: 'Breakers',
+      description: 'Models that are left alone because too many of their calls failed.',
+      unit: 'none',
+      width: 12,
+      queries: [
+        {
+          expr: 'max by (gen_ai_provider_name, gen_ai_request_model) (weir_breaker_state{weir_breaker_state!="closed",gen_ai_provider_name=~"$provider",gen_ai_request_model=~"$model"})',
+          legend: legend(A.provider, A.requestModel),
+        },
+      ],
+    },
+    {
+      id: 508,
+      kind: 'stacked',
+      title: 'Calls that never left',
+      description:
+        'Permits that were granted and given back before a byte was sent, such as a refused connection.',
+      unit: 'reqps',
+      width: 12,
+      queries: [{ expr: rateBy([A.attemptOutcome], M.unsent), legend: legend(A.attemptOutcome) }],
+    },
+  ],
+};

@@ -1,0 +1,179 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ATTRIBUTES, METRICS } from '@weir/telemetry';
+import { stringify } from 'yaml';
+import { dashboardOf } from '../grafana/src/dashboard.js';
+import { series } from '../grafana/src/selectors.js';
+import { weirTeam } from '../grafana/src/weir-team.js';
+import { weir } from '../grafana/src/weir.js';
+import { dashboardFiles, panelsOf, resolved, type Panel } from './dashboard-files.js';
+import { counters, knownSeries } from './known-series.js';
+import { describeWith, PROMETHEUS } from './needs-program.js';
+import { mentions } from './promql.js';
+
+const UNITS = ['percentunit', 'reqps', 'cps', 's', 'short', 'none', 'currencyUSD'];
+const SPEC_OF = new Map([weir, weirTeam].map((spec) => [`${spec.uid}.json`, spec]));
+
+const dashboards = dashboardFiles();
+const targets = dashboards.flatMap(({ name, json }) =>
+  panelsOf(json).flatMap((panel) =>
+    (panel.targets ?? []).map(({ expr }) => ({ where: `${name} ${panel.id} ${panel.title}`, expr })),
+  ),
+);
+
+const overlap = (a: Panel, b: Panel): boolean => {
+  const [p, q] = [a.gridPos, b.gridPos];
+  return p.x < q.x + q.w && q.x < p.x + p.w && p.y < q.y + q.h && q.y < p.y + p.h;
+};
+
+describe('dashboards', () => {
+  it('are both there', () => {
+    expect(dashboards.map(({ name }) => name)).toEqual(['weir-team.json', 'weir.json']);
+  });
+
+  it('have the rows that on-call people read, in this order', () => {
+    const rows = dashboards.find(({ name }) => name === 'weir.json')?.json.panels ?? [];
+    expect(rows.filter(({ type }) => type === 'row').map(({ title }) => title)).toEqual([
+      'Are we throttled?',
+      'Who burns the quota?',
+      'Room and queue',
+      'Requests and time to first token',
+      'Recovery',
+      'Cost',
+      'Telemetry health',
+    ]);
+  });
+
+  it('mention only metrics and labels that exist', () => {
+    const known = knownSeries();
+    const unknown = targets.flatMap(({ where, expr }) => {
+      const { selectors, grouped } = mentions(expr);
+      const allLabels = new Set(selectors.flatMap(({ metric }) => [...(known.get(metric) ?? [])]));
+      const wrong = selectors.flatMap(({ metric, labels }) => {
+        if (metric !== '' && !known.has(metric)) return [metric];
+        return labels.filter((label) => metric !== '' && !known.get(metric)?.has(label));
+      });
+      const lost = metricless(selectors) ? [] : grouped.filter((label) => !allLabels.has(label));
+      return [...wrong, ...lost].map((name) => `${where}: ${name}`);
+    });
+    expect(targets.length).toBeGreaterThan(50);
+    expect(unknown).toEqual([]);
+  });
+
+  it('never show the bare value of a counter', () => {
+    const counted = counters();
+    const bare = targets.filter(({ expr }) => {
+      const outside = expr.replace(/(?:rate|increase)\([^[]*\[[^\]]*\]\)/g, '');
+      return mentions(outside).selectors.some(({ metric }) => counted.has(metric));
+    });
+    expect(bare).toEqual([]);
+  });
+
+  it('rate over an interval that holds enough scrapes', () => {
+    const ranges = targets.flatMap(({ expr }) =>
+      [...expr.replace(/"[^"]*"/g, '').matchAll(/\[([^\]]*)\]/g)].map(([, range]) => range),
+    );
+    expect(new Set(ranges)).toEqual(new Set(['$__rate_interval', '$__range', '5m', '1h']));
+  });
+});
+
+describe.each(dashboards)('$name', ({ name, json }) => {
+  const panels = panelsOf(json);
+
+  it('is what grafana/src makes', () => {
+    const spec = SPEC_OF.get(name);
+    expect(spec && JSON.parse(JSON.stringify(dashboardOf(spec)))).toEqual(json);
+  });
+
+  it('gives every panel a title, a description, a unit and a query', () => {
+    const poor = panels.filter(
+      ({ title, description, fieldConfig, targets: asked }) =>
+        !title || !description || !UNITS.includes(fieldConfig?.defaults?.unit ?? '') || !asked?.length,
+    );
+    expect(poor).toEqual([]);
+  });
+
+  it('has unique ids and titles, and no overlap', () => {
+    const all = json.panels.flatMap((panel) => [panel, ...(panel.panels ?? [])]);
+    expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
+    expect(new Set(all.map(({ title }) => title)).size).toBe(all.length);
+    const clashes = all.flatMap((a, at) =>
+      all.slice(at + 1).flatMap((b) => (overlap(a, b) ? [`${a.title} / ${b.title}`] : [])),
+    );
+    expect(clashes).toEqual([]);
+    expect(all.filter(({ gridPos: { x, w } }) => x + w > 24)).toEqual([]);
+  });
+
+  it('names the queries of each panel A, B, …', () => {
+    for (const { targets: asked = [] } of panels)
+      expect(asked.map(({ refId }) => refId)).toEqual(asked.map((_, at) => String.fromCharCode(65 + at)));
+  });
+
+  it('asks the chosen data source, everywhere', () => {
+    const asked = panels.flatMap(({ datasource, targets: queries = [] }) => [
+      datasource?.uid,
+      ...queries.map((query) => query.datasource?.uid),
+    ]);
+    expect(new Set(asked)).toEqual(new Set(['${datasource}']));
+  });
+
+  it('cannot be changed in the browser, and its choices follow the time range', () => {
+    expect(json.editable).toBe(false);
+    const [source, ...choices] = json.templating.list;
+    expect(source).toMatchObject({ type: 'datasource', query: 'prometheus', name: 'datasource' });
+    expect(choices.filter(({ type, refresh }) => type !== 'query' || refresh !== 2)).toEqual([]);
+    expect(choices.map((choice) => choice.name).sort()).toEqual([
+      'model',
+      'priority',
+      'provider',
+      'team',
+      'template',
+    ]);
+    expect(choices.filter(({ description }) => !description)).toEqual([]);
+  });
+
+  it('uses every variable that it offers', () => {
+    const text = panels.flatMap(({ targets: asked = [] }) => asked.map(({ expr }) => expr)).join('\n');
+    const unused = json.templating.list.filter(
+      (variable) => variable.name !== 'datasource' && !text.includes(`$${variable.name}`),
+    );
+    expect(unused.map((variable) => variable.name)).toEqual([]);
+  });
+
+  it('leads to traces by a search that Grafana can read', () => {
+    const links = panels.flatMap((panel) => panel.links ?? []).map(({ url }) => url ?? '');
+    expect(links.length).toBeGreaterThan(1);
+    for (const url of links) {
+      const panes = new URL(url, 'http://grafana').searchParams.get('panes') ?? '';
+      const { weir: pane } = JSON.parse(panes) as { weir: { datasource: string; range: object } };
+      expect(pane.datasource).toBe('weir-traces');
+      expect(pane.range).toEqual({ from: '${__from}', to: '${__to}' });
+    }
+  });
+});
+
+describeWith(PROMETHEUS)('queries of the dashboards in Prometheus', () => {
+  it('parse', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-queries-'));
+    const rules = targets.map(({ expr }, at) => ({ record: `query_${at}`, expr: resolved(expr) }));
+    const path = join(folder, 'queries.yml');
+    writeFileSync(path, stringify({ groups: [{ name: 'queries', rules }] }));
+    const { status, stdout, stderr } = spawnSync('promtool', ['check', 'rules', path], { encoding: 'utf8' });
+    rmSync(folder, { recursive: true });
+    expect({ status, output: `${stdout}${stderr}` }).toMatchObject({ status: 0 });
+  });
+});
+
+describe('selectors of the dashboards', () => {
+  it('refuse a label that the metric does not have: such a panel would stay empty', () => {
+    expect(() => series(METRICS.queueDepth, { where: { [ATTRIBUTES.team]: '="search"' } })).toThrow(
+      /no label/,
+    );
+  });
+});
+
+function metricless(selectors: readonly { readonly metric: string }[]): boolean {
+  return selectors.some(({ metric }) => metric === '');
+}
