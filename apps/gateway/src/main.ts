@@ -9,6 +9,7 @@ import { systemClock, systemRandom, systemTimers, type Milliseconds } from '@wei
 import { Limiter } from '@weir/limiter';
 import { createLogger, startTelemetry, type Logger } from '@weir/telemetry';
 import { StreamClient } from '@weir/upstream';
+import type { FastifyInstance } from 'fastify';
 import { answerBrokenPath, answerBrokenRequest, missingHost } from './delivery/broken-request.js';
 import { GatewayModule, type ConfigInForce, type Surroundings } from './gateway.module.js';
 import { Drain } from './health/drain.js';
@@ -23,12 +24,15 @@ export interface RunningGateway {
   /**
    * Refuses new work, lets running streams end, closes everything, flushes telemetry.
    * @param drainMs the longest that running streams may go on
+   * @param flushMs the longest that telemetry may take; its own default where left out
    */
-  stop(drainMs: Milliseconds): Promise<void>;
+  stop(drainMs: Milliseconds, flushMs?: Milliseconds): Promise<void>;
 }
 
 /** What a developer who presses Ctrl-C is ready to wait for running streams. */
 const INTERRUPT_DRAIN_MS: Milliseconds = 500;
+/** The same for a collector that does not answer: 2 s in all. */
+const INTERRUPT_FLUSH_MS: Milliseconds = 750;
 /** How often a changed configuration file is looked for. */
 const WATCH_MS: Milliseconds = 2000;
 /** Closing and flushing after the drain takes at most this; then the process ends whatever is still open. */
@@ -63,14 +67,35 @@ export async function startGateway(live: ConfigInForce, surroundings: Surroundin
   fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {
     done(null, body);
   });
-  await app.listen(server.port, server.host);
-  const stop = async (drainMs: Milliseconds): Promise<void> => {
+  await app.init();
+  const url = await listen(fastify, server);
+  const stop = async (drainMs: Milliseconds, flushMs?: Milliseconds): Promise<void> => {
     await app.get(Drain).begin(drainMs);
     await app.close();
     await app.get<StreamClient>(StreamClient).close();
-    await surroundings.telemetry.shutdown();
+    await surroundings.telemetry.shutdown(flushMs);
   };
-  return { url: await app.getUrl(), app, stop };
+  return { url, app, stop };
+}
+
+/** Fastify's own `listen`, because Nest's writes a stack trace before it rejects. */
+async function listen(fastify: FastifyInstance, { host, port }: GatewayConfig['server']): Promise<string> {
+  try {
+    return await fastify.listen({ host, port });
+  } catch (cause) {
+    const taken = isErrno(cause) && cause.code === 'EADDRINUSE';
+    const reason = taken
+      ? 'the port is taken'
+      : cause instanceof Error
+        ? cause.message
+        : 'no reason is known';
+    const advice = 'WEIR_HOST and WEIR_PORT choose another address.';
+    throw new Error(`Cannot listen on ${host}:${port}: ${reason}. ${advice}`, { cause });
+  }
+}
+
+function isErrno(thrown: unknown): thrown is NodeJS.ErrnoException {
+  return typeof thrown === 'object' && thrown !== null && 'code' in thrown;
 }
 
 /** The process: environment in, signals, exit code out. */
@@ -82,13 +107,14 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
     return;
   }
   const { server, source } = live.current;
-  const gateway = await startGateway(live, surroundingsOf(live.current, env, logger));
+  const surroundings = surroundingsOf(live.current, env, logger);
+  const gateway = await startGateway(live, surroundings);
   logger.info('listening', { url: gateway.url, config: source });
   process.on('unhandledRejection', (thrown) => {
     logger.error('unexpected', thrown);
   });
   const reload = (): void => {
-    live.reload(gateway.app.get<Limiter>(Limiter), logger);
+    live.reload({ limiter: gateway.app.get<Limiter>(Limiter), ...surroundings });
   };
   process.on('SIGHUP', reload);
   // Polled by name, not by inode: editors and Kubernetes replace the file.
@@ -99,18 +125,18 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
 /** The first signal decides; a terminal's Ctrl-C may come twice, from it and from the parent. */
 function endOnSignal(gateway: RunningGateway, drainMs: Milliseconds, logger: Logger): void {
   let ending = false;
-  const end = (signal: string, limitMs: Milliseconds): void => {
+  const end = (signal: string, limitMs: Milliseconds, flushMs?: Milliseconds): void => {
     if (ending) return;
     ending = true;
     logger.info('draining', { signal, drain_ms: limitMs });
     systemTimers.after(limitMs + END_MS, () => process.exit(1));
-    void gateway.stop(limitMs).then(() => process.exit(0));
+    void gateway.stop(limitMs, flushMs).then(() => process.exit(0));
   };
   process.on('SIGTERM', () => {
     end('SIGTERM', drainMs);
   });
   process.on('SIGINT', () => {
-    end('SIGINT', Math.min(INTERRUPT_DRAIN_MS, drainMs));
+    end('SIGINT', Math.min(INTERRUPT_DRAIN_MS, drainMs), INTERRUPT_FLUSH_MS);
   });
 }
 

@@ -1,6 +1,5 @@
 import { loadConfig } from '@weir/config';
-import type { Limiter } from '@weir/limiter';
-import type { LogFields, Logger } from '@weir/telemetry';
+import type { ConfiguredLabels, LogFields, Logger } from '@weir/telemetry';
 import { LiveConfig } from './live-config.js';
 
 const FILE = `
@@ -15,23 +14,24 @@ function harness() {
   const lines: [string, LogFields | undefined][] = [];
   const log = (event: string, fields?: LogFields) => lines.push([event, fields]);
   const logger: Logger = { info: log, warn: log, error: log };
-  const limiter = {
-    setLimit: (id: string, limit: number) => limits.push([id, limit]) > 0,
-  } as unknown as Limiter;
+  const limiter = { setLimit: (id: string, limit: number) => limits.push([id, limit]) > 0 };
+  const routes: (readonly string[])[] = [];
+  const telemetry = { relabel: (labels: ConfiguredLabels) => void routes.push(labels.routes) };
   const live = new LiveConfig(() => loadConfig({ WEIR_CONFIG: 'f' }, () => text));
   const write = (next: string) => {
     text = next;
-    live.reload(limiter, logger);
+    live.reload({ limiter, telemetry, logger });
   };
-  return { live, limits, lines, write };
+  return { live, limits, lines, routes, write };
 }
 
 describe('LiveConfig', () => {
   it('puts a good file in force, and its limits into the limiter', () => {
-    const { live, limits, lines, write } = harness();
+    const { live, limits, lines, routes, write } = harness();
     write(FILE.replace('60', '90').replace('teams:', 'queue: { maxWaitMs: 7 }\nteams:'));
     expect(live.current.queue.maxWaitMs).toBe(7);
     expect(limits).toEqual([['account:main:requests', 90]]);
+    expect(routes).toEqual([['m']]);
     expect(lines[0]?.[0]).toBe('reloaded');
   });
 

@@ -1,7 +1,15 @@
 import { ConfigFaults, ConfigSource, formatFault, restartsNeeded, type GatewayConfig } from '@weir/config';
 import type { Limiter } from '@weir/limiter';
-import type { Logger } from '@weir/telemetry';
+import type { Logger, Telemetry } from '@weir/telemetry';
 import { dimensionsOf } from './dimensions.js';
+import { labelsOf } from './labels.js';
+
+/** Who must be told of a new configuration; everybody else asks for the one in force. */
+export interface Followers {
+  readonly limiter: Pick<Limiter, 'setLimit'>;
+  readonly telemetry: Pick<Telemetry, 'relabel'>;
+  readonly logger: Logger;
+}
 
 /**
  * The configuration in force, and its reload: all or nothing. A file with a fault, or with a change that needs a
@@ -32,7 +40,7 @@ export class LiveConfig {
   }
 
   /** Reads the file again. Never throws: a running gateway stays as it is when the file is broken. */
-  reload(limiter: Limiter, logger: Logger): void {
+  reload({ limiter, telemetry, logger }: Followers): void {
     const outcome = this.source.reload();
     if (outcome.kind === 'rejected') {
       logger.warn('reload refused', { faults: outcome.faults.map(formatFault) });
@@ -41,6 +49,7 @@ export class LiveConfig {
     const { config } = outcome;
     this.running = config;
     for (const { id, limit } of dimensionsOf(config)) limiter.setLimit(id, limit);
+    telemetry.relabel(labelsOf(config));
     logger.info('reloaded', { config: config.source, notices: config.notices });
   }
 }
