@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { GatewayError } from '@weir/kernel';
-import { encodeErrorEvent } from '@weir/protocol';
+import { encodeErrorEvent, encodeSseComment } from '@weir/protocol';
 import type { AnswerHead } from './outgoing.js';
+import { refusalHeaders } from './refusal.js';
 
 /**
  * Writes one answer to its socket. Until `start` nothing has left, so every error can still be a status;
@@ -9,6 +10,8 @@ import type { AnswerHead } from './outgoing.js';
  */
 export class AnswerWriter {
   private state: 'waiting' | 'started' | 'ended' = 'waiting';
+  /** Whether the caller knows what heads tell: which account, how many attempts. */
+  private told = false;
   private source: AnswerHead['source'] | undefined;
   private waitingForDrain: Promise<void> | undefined;
 
@@ -24,10 +27,12 @@ export class AnswerWriter {
     return this.response.writableLength + (this.source?.bufferedBytes ?? 0);
   }
 
-  /** The commit point: status and headers leave. */
-  start(head: AnswerHead, requestId: string): void {
-    this.state = 'started';
+  /** Status and headers leave; where they have left already, what they would say is a comment. */
+  start(head: AnswerHead, requestId: string): Promise<void> | undefined {
     this.source = head.source;
+    this.told = head.early !== true;
+    if (this.state !== 'waiting') return this.write(encodeSseComment(linesOf(head.headers)));
+    this.state = 'started';
     this.response.writeHead(head.status, {
       ...head.headers,
       'content-type': head.contentType,
@@ -36,6 +41,7 @@ export class AnswerWriter {
         : { 'content-length': head.contentLength }),
       'x-request-id': requestId,
     });
+    return undefined;
   }
 
   /** Writes bytes as they came. Returns a promise where the socket is full; it settles on drain and on close. */
@@ -49,6 +55,7 @@ export class AnswerWriter {
   /** Ends a started answer with an error that the caller can read. */
   fail(error: GatewayError): void {
     if (this.state !== 'started') return;
+    if (!this.told) void this.write(encodeSseComment(linesOf(refusalHeaders(error))));
     void this.write(encodeErrorEvent(error));
     this.end();
   }
@@ -72,4 +79,8 @@ export class AnswerWriter {
       this.response.on('close', done);
     });
   }
+}
+
+function linesOf(headers: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
 }

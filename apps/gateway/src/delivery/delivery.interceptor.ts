@@ -4,13 +4,13 @@ import type { FastifyReply } from 'fastify';
 import { Observable } from 'rxjs';
 import { AnswerWriter } from './answer-writer.js';
 import { OpenAnswers } from './open-answers.js';
-import { isHead, type Outgoing } from './outgoing.js';
+import { isHead, type AnswerHead, type Outgoing } from './outgoing.js';
 import { RequestSpans } from './request-spans.js';
 import type { Offer } from './to-observable.js';
 
 /**
- * Delivers what a controller's Observable offers. The head is the commit point: before it an error goes on to the
- * filter and becomes a status, after it an in-band event. A caller who leaves unsubscribes, which aborts the provider.
+ * Delivers what a controller's Observable offers. Before the first head an error goes on to the filter and becomes a
+ * status, after it an in-band event. A caller who leaves unsubscribes, which aborts the provider.
  * Nest's `@Sse()` is not used: it sends 200 before the first frame is known, and never pauses the producer
  * (docs/decisions/0004).
  */
@@ -58,13 +58,14 @@ export class DeliveryInterceptor implements NestInterceptor<Offer<Outgoing>, und
   }
 
   private deliver({ value, hold }: Offer<Outgoing>, writer: AnswerWriter, reply: FastifyReply): void {
-    if (isHead(value)) {
-      reply.hijack();
-      writer.start(value, reply.request.id);
-      this.spans.request(reply.request.raw).committed();
-      return;
-    }
-    const full = writer.write(value.bytes);
+    const full = isHead(value) ? this.start(value, writer, reply) : writer.write(value.bytes);
     if (full) hold(full);
+  }
+
+  /** A caller that is only kept company has no answer yet. */
+  private start(head: AnswerHead, writer: AnswerWriter, reply: FastifyReply): Promise<void> | undefined {
+    if (!writer.started) reply.hijack();
+    if (head.early !== true) this.spans.request(reply.request.raw).committed();
+    return writer.start(head, reply.request.id);
   }
 }

@@ -1,6 +1,9 @@
 import type { Frame } from '@weir/upstream';
 
-/** The head of an answer: what becomes status line and headers. Always the first thing on its way out. */
+/**
+ * The head of an answer: what becomes status line and headers. Always the first thing on its way out; a head that
+ * comes when one has left already becomes a comment.
+ */
 export interface AnswerHead {
   readonly kind: 'head';
   readonly status: number;
@@ -9,11 +12,13 @@ export interface AnswerHead {
   readonly contentLength: number | undefined;
   /** What the caller is told beside the answer, lower-cased: `x-weir-attempts` and the like. */
   readonly headers: Readonly<Record<string, string>>;
+  /** True where the caller only waits on: nothing is known yet, and the head that tells will be a comment. */
+  readonly early?: true;
   /** Bytes that wait behind this answer in user space. */
   readonly source: { readonly bufferedBytes: number };
 }
 
-/** What a pipeline yields: one head, then frames. */
+/** What a pipeline yields: a head, then frames, and another head where another attempt goes on with them. */
 export type Outgoing = AnswerHead | Frame;
 
 /** Tells the head from the frames. */

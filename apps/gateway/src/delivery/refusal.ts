@@ -14,24 +14,24 @@ const DEFAULT_RETRY_AFTER_MS = 1000;
 /** Maps an error to what the caller gets: who said no, why, and when another try makes sense. */
 export function toRefusal(error: GatewayError): Refusal {
   const { status, contentType, body } = errorAnswer(error);
-  const waits = status === 429 || status === 503;
+  return { status, headers: { 'content-type': contentType, ...refusalHeaders(error) }, body };
+}
+
+/** The same without what describes the body: for answers that have begun. */
+export function refusalHeaders(error: GatewayError): Readonly<Record<string, string>> {
+  const waits = error.status === 429 || error.status === 503;
   const hintMs = error.hintMs ?? (waits ? DEFAULT_RETRY_AFTER_MS : undefined);
   return {
-    status,
-    headers: {
-      'content-type': contentType,
-      'x-weir-origin': error.origin,
-      'x-weir-reason': error.code,
-      // The gateway is the only one who retries: an SDK that retried as well would multiply the calls.
-      'x-should-retry': 'false',
-      ...(hintMs === undefined
-        ? {}
-        : {
-            'retry-after': String(Math.max(1, Math.ceil(hintMs / 1000))),
-            'retry-after-ms': String(Math.max(1, Math.ceil(hintMs))),
-          }),
-    },
-    body,
+    'x-weir-origin': error.origin,
+    'x-weir-reason': error.code,
+    // The gateway is the only one who retries: an SDK that retried as well would multiply the calls.
+    'x-should-retry': 'false',
+    ...(hintMs === undefined
+      ? {}
+      : {
+          'retry-after': String(Math.max(1, Math.ceil(hintMs / 1000))),
+          'retry-after-ms': String(Math.max(1, Math.ceil(hintMs))),
+        }),
   };
 }
 
