@@ -1,7 +1,10 @@
 import type { Milliseconds } from '@weir/kernel';
 import type { DimensionUnit } from '../limiter.js';
 
-/** How a provider enforces a window. `unknown` is learned from its 429s. */
+/**
+ * How a provider enforces a window. `unknown` is learned from its 429s. A bucket's capacity is in the dimension's unit:
+ * whoever declares a bucket of requests has to scale it for tokens.
+ */
 export type Shape =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'sliding' }

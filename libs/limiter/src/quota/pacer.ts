@@ -53,9 +53,9 @@ export class Pacer implements Gate {
     return Math.max(0, (this.burstMs + this.toleranceMs - owed) / this.perUnitMs);
   }
 
-  /** Units not yet paid for: how much of the burst is in use. */
-  owed(at: Milliseconds): number {
-    return this.perUnitMs === 0 ? 0 : Math.max(0, this.paidAt - at) / this.perUnitMs;
+  /** Whether the burst is as good as used up: whoever comes now is held back by the pace. */
+  isTight(at: Milliseconds): boolean {
+    return this.perUnitMs > 0 && this.paidAt - at >= 0.9 * this.burstMs;
   }
 
   /** Takes the credit away, all but that of one unit: what leaves at `from` is a probe, not a burst. */

@@ -57,8 +57,9 @@ export class WindowRegime implements Regime {
   debited(at: Milliseconds): void {
     this.latestDebit = at;
     if (!this.pacer) return;
-    const { burst } = this.learner.knobs;
-    this.wantsBurst ||= this.pacer.owed(at) >= 0.9 * burst && this.guard.room(at) > burst;
+    if (!this.wantsBurst && this.pacer.isTight(at)) {
+      this.wantsBurst = this.guard.room(at) > this.learner.knobs.burst;
+    }
     if (at < this.learner.nextReview) return;
     this.learner.review(at, this.limit, this.wantsBurst);
     this.wantsBurst = false;
