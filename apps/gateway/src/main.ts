@@ -30,11 +30,13 @@ export interface RunningGateway {
 }
 
 /** What a developer who presses Ctrl-C is ready to wait for running streams. */
-const INTERRUPT_DRAIN_MS: Milliseconds = 500;
+const INTERRUPT_DRAIN_MS: Milliseconds = 300;
 /** The same for a collector that does not answer: 2 s in all. */
-const INTERRUPT_FLUSH_MS: Milliseconds = 750;
+const INTERRUPT_FLUSH_MS: Milliseconds = 500;
 /** How often a changed configuration file is looked for. */
 const WATCH_MS: Milliseconds = 2000;
+/** The longest that a caller may take to send its request: Fastify sets no limit of its own, so a trickle would hold a socket for ever. */
+const REQUEST_MS: Milliseconds = 120_000;
 /** Closing and flushing after the drain takes at most this; then the process ends whatever is still open. */
 const END_MS: Milliseconds = 6000;
 
@@ -50,6 +52,7 @@ export async function startGateway(live: ConfigInForce, surroundings: Surroundin
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: answerBrokenPath,
     http: { requireHostHeader: false },
+    requestTimeout: REQUEST_MS,
   });
   const app = await NestFactory.create<NestFastifyApplication>(
     GatewayModule.forRoot(live, surroundings),

@@ -111,6 +111,12 @@ describe('refused early', () => {
     expect((await house.sim.total()).received).toBe(1);
   });
 
+  it('no wait at all is allowed: a request that need not wait is served', async () => {
+    await start({ account: { limits: { concurrency: 1 } } });
+    const reply = await house.chat(question(), { 'x-weir-max-wait-ms': '0' });
+    expect(reply.status).toBe(200);
+  });
+
   it('a wait that comes to its deadline ends there, and not before', async () => {
     await start({ account: { limits: { concurrency: 1 } } });
     await house.sim.behaviour({ frames: 1000, tokensPerSecond: 100 });

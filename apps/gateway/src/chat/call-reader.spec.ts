@@ -44,7 +44,7 @@ describe('CallReader', () => {
     ['5', 6000],
     ['60', 61_000],
     ['99', 61_000],
-    ['0', 1000],
+    ['0', 1025],
   ])('lets x-weir-max-wait-ms of %s s only lower the longest wait', (seconds, deadline) => {
     const headers = { 'x-weir-max-wait-ms': `${Number(seconds) * 1000}` };
     expect(reader().read(raw(question, headers)).deadline).toBe(deadline);

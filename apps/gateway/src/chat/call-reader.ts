@@ -26,6 +26,9 @@ export interface CallRules {
   maxWaitMs(): Milliseconds;
 }
 
+/** A deadline of now has passed when the limiter looks at it, so that `0`, which means "do not queue", would refuse everybody. */
+const LEAST_WAIT_MS: Milliseconds = 25;
+
 /** Turns a raw request into a ChatCall, or says what is wrong with it. Nothing is charged before this succeeds. */
 export class CallReader {
   constructor(
@@ -65,7 +68,7 @@ export class CallReader {
         n: request.choices,
       }),
       arrivedAt,
-      deadline: arrivedAt + Math.min(longestMs, maxWaitMs ?? longestMs),
+      deadline: this.clock.now() + Math.min(longestMs, Math.max(LEAST_WAIT_MS, maxWaitMs ?? longestMs)),
     };
   }
 }
