@@ -13,6 +13,8 @@ import { StatusController } from './admin/status.controller.js';
 import { CallReader } from './chat/call-reader.js';
 import { ChatPipeline } from './chat/chat-pipeline.js';
 import { ChatController } from './chat/chat.controller.js';
+import { Router } from './chat/routing/router.js';
+import { TargetHealth } from './chat/routing/target-health.js';
 import { Settlement, type ReadQuota } from './chat/settlement.js';
 import { FailureLog } from './delivery/failure-log.js';
 import { GatewayErrorFilter } from './delivery/gateway-error.filter.js';
@@ -21,7 +23,7 @@ import { RequestSpans } from './delivery/request-spans.js';
 import { Drain } from './health/drain.js';
 import { HealthController } from './health/health.controller.js';
 import { MetricsController, MetricsText } from './metrics/metrics.controller.js';
-import { dimensionsOf } from './wiring/dimensions.js';
+import { breakerDimensions, dimensionsOf, targetsOf } from './wiring/dimensions.js';
 
 /** Where the configuration in force is found; a reload changes it for whoever asks next. */
 export interface ConfigInForce {
@@ -47,6 +49,7 @@ export class GatewayModule {
       providers: [
         limiterProvider(live, surroundings),
         streamClientProvider(config, surroundings),
+        ...routingProviders(live, surroundings),
         ...chatProviders(live, surroundings),
         ...doors(live, surroundings),
         { provide: APP_FILTER, useClass: GatewayErrorFilter },
@@ -64,7 +67,7 @@ function limiterProvider(live: ConfigInForce, { telemetry, time, random }: Surro
     useFactory: () =>
       telemetry.limiter(
         createLimiter({
-          dimensions: dimensionsOf(live.current),
+          dimensions: [...dimensionsOf(live.current), ...breakerDimensions(targetsOf(live.current))],
           teams,
           queue: {
             maxDepth: queue.maxDepth,
@@ -100,6 +103,36 @@ function streamClientProvider(
   };
 }
 
+/** Where requests go, and which targets may be called. */
+function routingProviders(
+  live: ConfigInForce,
+  { telemetry, logger, time, random }: Surroundings,
+): readonly Provider[] {
+  const { breaker } = live.current;
+  const rules = {
+    breaker,
+    targets: targetsOf(live.current),
+    concurrency: (account: string) => live.current.accounts.find(({ id }) => id === account)?.concurrency,
+    version: () => live.current,
+  };
+  return [
+    {
+      provide: TargetHealth,
+      useFactory: (limiter: Limiter) => {
+        const health = new TargetHealth({ rules, limiter, time, random, logger });
+        telemetry.health(() => ({ breakers: health.breakers(), parked: health.parkedAccounts() }));
+        return health;
+      },
+      inject: [Limiter],
+    },
+    {
+      provide: Router,
+      useFactory: (limiter: Limiter, health: TargetHealth) => new Router({ limiter, health, time }),
+      inject: [Limiter, TargetHealth],
+    },
+  ];
+}
+
 /** The request path, and the pipeline where the rooms meet. */
 function chatProviders(live: ConfigInForce, { telemetry, time, random }: Surroundings): readonly Provider[] {
   const profiles = new Map(live.current.accounts.map(({ id, profile }) => [id, profileOf(profile)]));
@@ -114,10 +147,6 @@ function chatProviders(live: ConfigInForce, { telemetry, time, random }: Surroun
   return [
     { provide: TokenEstimator, useFactory: () => new TokenEstimator() },
     {
-      provide: AttemptLoop,
-      useFactory: () => new AttemptLoop(live.current.retry, time, random, telemetry.retryObserver()),
-    },
-    {
       provide: CallReader,
       useFactory: (estimator: TokenEstimator) => new CallReader(rules, estimator, time),
       inject: [TokenEstimator],
@@ -130,9 +159,11 @@ function chatProviders(live: ConfigInForce, { telemetry, time, random }: Surroun
     },
     {
       provide: ChatPipeline,
-      useFactory: (limiter: Limiter, attempts: AttemptLoop, client: StreamClient, settlement: Settlement) =>
-        new ChatPipeline({ limiter, attempts, client, settlement, reportsUsage }),
-      inject: [Limiter, AttemptLoop, StreamClient, Settlement],
+      useFactory: (limiter: Limiter, router: Router, client: StreamClient, settlement: Settlement) => {
+        const attempts = new AttemptLoop(live.current.retry, time, random, telemetry.retryObserver());
+        return new ChatPipeline({ limiter, attempts, router, client, settlement, reportsUsage });
+      },
+      inject: [Limiter, Router, StreamClient, Settlement],
     },
   ];
 }
@@ -143,11 +174,12 @@ function doors(live: ConfigInForce, { telemetry, logger, time }: Surroundings): 
     OpenAnswers,
     {
       provide: Drain,
-      useFactory: (answers: OpenAnswers, limiter: Limiter) =>
+      useFactory: (answers: OpenAnswers, limiter: Limiter, health: TargetHealth) =>
         new Drain(answers, time, () => {
           limiter.drain();
+          health.close();
         }),
-      inject: [OpenAnswers, Limiter],
+      inject: [OpenAnswers, Limiter, TargetHealth],
     },
     {
       provide: TeamDirectory,

@@ -35,6 +35,7 @@ afterAll(() => house.close());
 afterEach(async () => {
   await house.quiet();
   await house.sim.reset();
+  house.reload();
 });
 
 /** What a call is refused with. */

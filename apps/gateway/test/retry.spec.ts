@@ -28,6 +28,7 @@ afterAll(() => house.close());
 afterEach(async () => {
   await house.quiet();
   await house.sim.reset();
+  house.reload();
   house.spans.clear();
 });
 

@@ -74,6 +74,8 @@ export interface GatewayErrorDetail {
   readonly hintMs?: Milliseconds;
   /** HTTP status that the provider gave, or that its in-band error amounts to; absent when nothing was answered. */
   readonly upstreamStatus?: number;
+  /** True where a spent quota or a refused permission is one model's, not the whole account's. Default false. */
+  readonly perModel?: boolean;
   /** The request field at fault, in OpenAI's `param`. */
   readonly param?: string;
   readonly phase?: TimeoutPhase;
@@ -96,6 +98,7 @@ export class GatewayError extends Error {
   readonly retryable: boolean;
   readonly hintMs: Milliseconds | undefined;
   readonly upstreamStatus: number | undefined;
+  readonly perModel: boolean;
   readonly param: string | undefined;
   readonly phase: TimeoutPhase | undefined;
   readonly sent: boolean;
@@ -113,6 +116,7 @@ export class GatewayError extends Error {
     this.retryable = detail.retryable ?? false;
     this.hintMs = detail.hintMs;
     this.upstreamStatus = detail.upstreamStatus;
+    this.perModel = detail.perModel ?? false;
     this.param = detail.param;
     this.phase = detail.phase;
     this.sent = detail.sent ?? false;

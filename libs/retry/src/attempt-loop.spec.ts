@@ -1,6 +1,6 @@
 import { GatewayError, seededRandom, type CallIdentity, type GatewayErrorDetail } from '@weir/kernel';
 import { FakeClock } from '@weir/testing';
-import { AttemptLoop, type RetryPolicy } from './attempt-loop.js';
+import { AttemptLoop, type Course, type RetryPolicy } from './attempt-loop.js';
 import type { RetryDecision } from './retry-observer.js';
 
 const identity: CallIdentity = {
@@ -13,6 +13,8 @@ const identity: CallIdentity = {
 };
 
 const POLICY: RetryPolicy = { maxAttempts: 4, budgetRatio: 0.1, maxHintMs: 60_000 };
+
+const MAIN_ONLY: Course = { account: 'main', avoid: () => false, fallBack: () => false };
 
 function throttled(hintMs?: number): GatewayError {
   return failure('upstream_rate_limited', {
@@ -35,11 +37,14 @@ function harness(policy: RetryPolicy = POLICY) {
       return () => ended.push(clock.now());
     },
   });
-  const run = (errors: Error[], options: { deadline?: number; signal?: AbortSignal } = {}) => {
+  const run = (
+    errors: Error[],
+    options: { deadline?: number; signal?: AbortSignal; course?: Course } = {},
+  ) => {
     const starts: number[] = [];
     const outcome = loop.run(
       { identity, deadline: options.deadline ?? 600_000 },
-      'main',
+      options.course ?? MAIN_ONLY,
       async (number) => {
         starts.push(clock.now());
         const error = errors[number - 1];

@@ -69,6 +69,8 @@ const LONG_WINDOW_TEXT =
   /\((RPD|TPD)\)|\b(RPD|TPD) rate limit|per[ _](day|month)|\/ ?(day|month)\b|\bdaily (limit|quota)|free-models-per-day/i;
 /** Google's way to say that a model is not part of the plan. */
 const ZERO_LIMIT_TEXT = /\blimit: 0\b(?![.\d])/i;
+/** OpenAI and Groq name the model whose day is spent; OpenAI names the one that a project may not use. */
+const ONE_MODEL_TEXT = /reached for (model )?\S+ in (organization|project)|have access to (the )?model/i;
 const SHORT_WINDOW_TEXT = /free-models-per-min/i;
 
 const CONTENT_IDS = ['content_filter', 'content_policy_violation', 'responsibleaipolicyviolation'];
@@ -130,6 +132,14 @@ export function classifyFailure(refusal: Refusal, profile: ProviderProfile): Ver
   // `x-should-retry: true` adds nothing: it may confirm a class that waits, and may not turn another into one.
   const forbidden = refusal.headers['x-should-retry'] === 'false' || refusal.retryable === false;
   return { failure, retryable: WAIT_HELPS.has(failure) && !forbidden };
+}
+
+/** Whether a refusal is about one model, as limits of a day and permissions may be. Money is the account's. */
+export function isPerModel(refusal: Refusal): boolean {
+  if (isBilling(refusal)) return false;
+  return (
+    refusal.quotas.some((quota) => /per_?(base_?)?model/i.test(quota)) || ONE_MODEL_TEXT.test(refusal.text)
+  );
 }
 
 /** The numbers of "Limit 30000, Used 29937, Requested 385", where the prose has them. */

@@ -9,7 +9,7 @@ import {
   type TimeoutPhase,
 } from '@weir/kernel';
 import { encodeErrorBody, isRecord, parseJson } from '@weir/protocol';
-import { classifyFailure } from './classify-failure.js';
+import { classifyFailure, isPerModel } from './classify-failure.js';
 import type { Fault } from './fault.js';
 import { waitHint } from './hints.js';
 import type { ProviderProfile } from './profiles/profile.js';
@@ -138,6 +138,7 @@ function refusedError(body: Buffer, inBand: boolean, context: FaultContext): Gat
     failure,
     retryable: retryable && !context.committed,
     upstreamStatus: refusal.status,
+    perModel: isPerModel(refusal),
     ...(hintMs === undefined ? {} : { hintMs }),
   };
   const shown = new GatewayError(code, message, detail);

@@ -1,12 +1,11 @@
 import type { Target } from '@weir/kernel';
 import { readChatRequest } from '@weir/protocol';
-import { attemptRequest, nearestTarget } from './attempt-request.js';
+import { attemptRequest } from './attempt-request.js';
 import type { ChatCall } from './chat-call.js';
 
 const main: Target = { account: 'main', model: 'provider/name' };
-const spare: Target = { account: 'spare', model: 'other' };
 
-function call(body: string, targets: ChatCall['targets'] = [main]): ChatCall {
+function call(body: string): ChatCall {
   return {
     identity: {
       requestId: 'r',
@@ -18,7 +17,8 @@ function call(body: string, targets: ChatCall['targets'] = [main]): ChatCall {
     },
     request: readChatRequest(Buffer.from(body)),
     characters: 1,
-    targets,
+    targets: [main],
+    fallback: [],
     cost: { inputTokens: 1, outputTokens: 1 },
     arrivedAt: 0,
     deadline: 1,
@@ -55,17 +55,5 @@ describe('attemptRequest', () => {
   it('takes nothing out where the caller asked itself', () => {
     const body = `{"model":"chat","stream":true,"stream_options":{"include_usage":true},${MESSAGES}}`;
     expect(sent(body)).toEqual({ body: body.replace('"chat"', '"provider/name"'), usageInjected: false });
-  });
-});
-
-describe('nearestTarget', () => {
-  const both = call('{"model":"chat","messages":[{}]}', [main, spare]);
-
-  it('takes the first that can serve, and the earlier of equals', () => {
-    const eta = (times: Record<string, number>) =>
-      nearestTarget(both, ({ target }) => times[target.account] ?? 0);
-    expect(eta({ main: 5, spare: 3 })).toBe(spare);
-    expect(eta({ main: 3, spare: 3 })).toBe(main);
-    expect(eta({ main: Infinity, spare: Infinity })).toBe(main);
   });
 });

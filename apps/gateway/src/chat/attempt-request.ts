@@ -1,23 +1,7 @@
-import type { Milliseconds, Target } from '@weir/kernel';
-import type { Ask } from '@weir/limiter';
+import type { Target } from '@weir/kernel';
 import { rewriteRequest } from '@weir/protocol';
 import type { UpstreamRequest } from '@weir/upstream';
 import type { ChatCall } from './chat-call.js';
-
-/** What the next attempt would wait for, without asking for it. */
-export type Eta = (ask: Ask) => Milliseconds;
-
-/** The target that can take the call first; of equals, the earlier in the route. */
-export function nearestTarget(call: ChatCall, eta: Eta): Target {
-  let [best] = call.targets;
-  if (call.targets.length === 1) return best;
-  let bestEta = Infinity;
-  for (const target of call.targets) {
-    const at = eta({ target, cost: call.cost });
-    if (at < bestEta) [best, bestEta] = [target, at];
-  }
-  return best;
-}
 
 /** One attempt's request, without its `onSent`. */
 export type AttemptRequest = Omit<UpstreamRequest, 'onSent'>;

@@ -3,11 +3,14 @@ import { FakeClock } from '@weir/testing';
 import { CallReader, type RawCall } from './call-reader.js';
 
 const targets = [{ account: 'main', model: 'provider-name' }];
+const fallback = [{ account: 'spare', model: 'other-name' }];
 
 function reader(maxWaitMs = 60_000) {
-  const routes = Object.assign(Object.create(null) as Record<string, unknown>, { chat: { targets } });
+  const routes = Object.assign(Object.create(null) as Record<string, unknown>, {
+    chat: { targets, fallback },
+  });
   const rules = {
-    routes: () => routes as Record<string, { targets: typeof targets }>,
+    routes: () => routes as Record<string, { targets: typeof targets; fallback: typeof fallback }>,
     maxWaitMs: () => maxWaitMs,
   };
   return new CallReader(rules, new TokenEstimator(), new FakeClock(1000));
@@ -32,6 +35,7 @@ describe('CallReader', () => {
         priority: 'high',
       },
       targets,
+      fallback,
       characters: 400,
       arrivedAt: 1000,
       deadline: 61_000,

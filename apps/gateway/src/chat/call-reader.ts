@@ -17,6 +17,7 @@ export interface RawCall {
 /** Where requests for one model name go. */
 export interface Route {
   readonly targets: readonly Target[];
+  readonly fallback: readonly Target[];
 }
 
 /** What the configuration says about calls; asked anew for each, so that a reload is in force for the next one. */
@@ -42,7 +43,8 @@ export class CallReader {
     const arrivedAt = this.clock.now();
     const { conversation, template, priority, maxWaitMs } = readCallHeaders(raw.headers);
     const request = readChatRequest(raw.body);
-    const [first, ...others] = this.rules.routes()[request.model]?.targets ?? [];
+    const route = this.rules.routes()[request.model];
+    const [first, ...others] = route?.targets ?? [];
     if (first === undefined) throw unknownModel(request.model);
     const longestMs = this.rules.maxWaitMs();
     const characters = promptCharacters(request);
@@ -60,6 +62,7 @@ export class CallReader {
       request,
       characters,
       targets: [first, ...others],
+      fallback: route?.fallback ?? [],
       cost: this.estimator.reserve({
         model,
         template,

@@ -8,8 +8,10 @@ export interface ChatCall {
   readonly request: ChatRequest;
   /** Length of the prompt, for estimates. */
   readonly characters: number;
-  /** Where it may be sent, in the route's order. Never empty. */
+  /** Where it may be sent: equal choices, in the route's order. Never empty. */
   readonly targets: readonly [Target, ...Target[]];
+  /** Where it may be sent when none of the targets can serve, in order. */
+  readonly fallback: readonly Target[];
   /** What an attempt reserves. */
   readonly cost: Cost;
   /** When the call came, and when it may no longer be sent; monotonic. */

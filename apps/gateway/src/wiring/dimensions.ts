@@ -1,6 +1,7 @@
 import type { DimensionLimit, GatewayConfig } from '@weir/config';
-import type { Milliseconds } from '@weir/kernel';
+import type { Milliseconds, Target } from '@weir/kernel';
 import type { DimensionSpec } from '@weir/limiter';
+import { breakerDimension } from '../chat/routing/target-health.js';
 
 type Place = Pick<DimensionSpec, 'scope' | 'account' | 'model' | 'team'>;
 
@@ -17,6 +18,28 @@ export function dimensionsOf(config: GatewayConfig): readonly DimensionSpec[] {
     ]),
     ...teams.flatMap(({ id, limits }) => specs(`team:${id}`, { scope: 'team', team: id }, limits, spread)),
   ];
+}
+
+/**
+ * A gate for each target, which its breaker moves: everything, nothing, or a few probes at a time. Not among
+ * `dimensionsOf`, because no file and no person sets it.
+ */
+export function breakerDimensions(targets: readonly Target[]): readonly DimensionSpec[] {
+  return targets.map((target) => ({
+    id: breakerDimension(target),
+    scope: 'model',
+    ...target,
+    unit: 'slots',
+    limit: Infinity,
+    windowMs: 60_000,
+    shape: { kind: 'unknown' },
+    delaySpreadMs: 0,
+  }));
+}
+
+/** Every model of every account. */
+export function targetsOf({ accounts }: GatewayConfig): readonly Target[] {
+  return accounts.flatMap(({ id, models }) => models.map(({ name }) => ({ account: id, model: name })));
 }
 
 function specs(

@@ -19,6 +19,7 @@ export interface HouseOptions {
   readonly queue?: object;
   readonly retry?: object;
   readonly timeouts?: object;
+  readonly breaker?: object;
   readonly server?: object;
   /** Another provider than the simulator: its base URL. */
   readonly baseUrl?: string;
@@ -53,9 +54,12 @@ export class House {
     readonly sim: SimulatorControl,
     private readonly closeSimulator: () => Promise<void>,
     readonly config: GatewayConfig,
-  ) {}
+  ) {
+    this.live = { current: config };
+  }
 
   gateway!: RunningGateway;
+  private readonly live: { current: GatewayConfig };
 
   static async start(options: HouseOptions = {}): Promise<House> {
     const simulator = await startSimulator({ port: 0 });
@@ -68,20 +72,17 @@ export class House {
       },
     });
     const { time } = house;
-    house.gateway = await startGateway(
-      { current: config },
-      {
-        telemetry: startTelemetry({
-          service: { name: 'weir', version: '0', instance: 'test' },
-          labels: labelsOf(config),
-          sinks: [house.spans],
-          logger,
-        }),
+    house.gateway = await startGateway(house.live, {
+      telemetry: startTelemetry({
+        service: { name: 'weir', version: '0', instance: 'test' },
+        labels: labelsOf(config),
+        sinks: [house.spans],
         logger,
-        time,
-        random: LOW,
-      },
-    );
+      }),
+      logger,
+      time,
+      random: LOW,
+    });
     return house;
   }
 
@@ -132,6 +133,11 @@ export class House {
       () => this.status(),
       ({ answers, limiter }) => answers.open === 0 && limiter.open === 0 && limiter.waiting === 0,
     );
+  }
+
+  /** What a reload of the same file does: parked accounts are called again. */
+  reload(): void {
+    this.live.current = { ...this.config };
   }
 
   close(): Promise<void> {
@@ -192,6 +198,7 @@ function configOf(options: HouseOptions, baseUrl: string): GatewayConfig {
     queue: { delaySpreadMs: 0, ...options.queue },
     ...(options.retry === undefined ? {} : { retry: options.retry }),
     ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
+    ...(options.breaker === undefined ? {} : { breaker: options.breaker }),
   };
   // JSON is YAML: the same loader and the same checks as for a file.
   const env = { WEIR_CONFIG: 'weir.yaml', WEIR_PORT: '0' };
