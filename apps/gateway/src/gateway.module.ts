@@ -13,6 +13,8 @@ import { StatusController } from './admin/status.controller.js';
 import { CallReader } from './chat/call-reader.js';
 import { ChatPipeline } from './chat/chat-pipeline.js';
 import { ChatController } from './chat/chat.controller.js';
+import { EarlyOpen } from './chat/early-open.js';
+import { MidStream } from './chat/mid-stream/mid-stream.js';
 import { Router } from './chat/routing/router.js';
 import { TargetHealth } from './chat/routing/target-health.js';
 import { Settlement, type ReadQuota } from './chat/settlement.js';
@@ -24,6 +26,7 @@ import { Drain } from './health/drain.js';
 import { HealthController } from './health/health.controller.js';
 import { MetricsController, MetricsText } from './metrics/metrics.controller.js';
 import { breakerDimensions, dimensionsOf, targetsOf } from './wiring/dimensions.js';
+import { midStreamPolicies } from './wiring/mid-stream-policies.js';
 
 /** Where the configuration in force is found; a reload changes it for whoever asks next. */
 export interface ConfigInForce {
@@ -51,6 +54,7 @@ export class GatewayModule {
         streamClientProvider(config, surroundings),
         ...routingProviders(live, surroundings),
         ...chatProviders(live, surroundings),
+        pipelineProvider(live, surroundings),
         ...doors(live, surroundings),
         { provide: APP_FILTER, useClass: GatewayErrorFilter },
       ],
@@ -141,11 +145,12 @@ function chatProviders(live: ConfigInForce, { telemetry, time, random }: Surroun
     const profile = profiles.get(account);
     return profile === undefined ? {} : observeQuota(profile, headers);
   };
-  const reportsUsage = new Set(
-    [...profiles].flatMap(([id, profile]) => (profile.acceptsIncludeUsage ? [id] : [])),
-  );
   return [
     { provide: TokenEstimator, useFactory: () => new TokenEstimator() },
+    {
+      provide: AttemptLoop,
+      useFactory: () => new AttemptLoop(live.current.retry, time, random, telemetry.retryObserver()),
+    },
     {
       provide: CallReader,
       useFactory: (estimator: TokenEstimator) => new CallReader(rules, estimator, time),
@@ -157,15 +162,33 @@ function chatProviders(live: ConfigInForce, { telemetry, time, random }: Surroun
         new Settlement(limiter, estimator, readQuota),
       inject: [Limiter, TokenEstimator],
     },
-    {
-      provide: ChatPipeline,
-      useFactory: (limiter: Limiter, router: Router, client: StreamClient, settlement: Settlement) => {
-        const attempts = new AttemptLoop(live.current.retry, time, random, telemetry.retryObserver());
-        return new ChatPipeline({ limiter, attempts, router, client, settlement, reportsUsage });
-      },
-      inject: [Limiter, Router, StreamClient, Settlement],
-    },
   ];
+}
+
+/** The pipeline, where the rooms meet. */
+function pipelineProvider(live: ConfigInForce, { time }: Surroundings): Provider {
+  const { accounts } = live.current;
+  const asked = accounts.filter(({ profile }) => profileOf(profile).acceptsIncludeUsage);
+  const reportsUsage = new Set(asked.map(({ id }) => id));
+  const earlyOpen = new EarlyOpen(() => live.current.server.earlyOpenAfterMs, time);
+  const midStream = new MidStream(midStreamPolicies(live.current), time);
+  return {
+    provide: ChatPipeline,
+    useFactory: (
+      ...[limiter, attempts, router, client, settlement]: [
+        Limiter,
+        AttemptLoop,
+        Router,
+        StreamClient,
+        Settlement,
+      ]
+    ) =>
+      new ChatPipeline({
+        ...{ limiter, attempts, router, client, settlement },
+        ...{ reportsUsage, earlyOpen, midStream },
+      }),
+    inject: [Limiter, AttemptLoop, Router, StreamClient, Settlement],
+  };
 }
 
 /** Who may come in, what is open, and how it is seen. */

@@ -191,11 +191,10 @@ describe('the environment', () => {
 describe('what is not built yet', () => {
   const text = `
 accounts:
-  - { id: main, baseUrl: 'https://x', apiKey: k, models: { m: { midStream: splice, price: { inputPerMTok: 1, outputPerMTok: 1 } } } }
+  - { id: main, baseUrl: 'https://x', apiKey: k, models: { m: { price: { inputPerMTok: 1, outputPerMTok: 1 } } } }
 teams: [{ id: search, keys: ['${KEY}'], budget: { usdPerDay: 1 } }]
 store: { kind: redis, url: 'redis://127.0.0.1' }
 disconnect: drain
-server: { earlyOpenAfterMs: 5 }
 `;
 
   it('is a fault for a gateway that could not do it', () => {
@@ -203,8 +202,6 @@ server: { earlyOpenAfterMs: 5 }
     expect(faultsOf(run)).toEqual([
       'store.kind: "redis"',
       'disconnect: "drain"',
-      'accounts[0].models.m.midStream: "splice"',
-      'server.earlyOpenAfterMs: 5',
       'teams[0].budget: (map)',
     ]);
   });
@@ -217,6 +214,6 @@ server: { earlyOpenAfterMs: 5 }
 
   it('has rows that name fields of the schema', () => {
     // The text above asks for each row once; a row that matched nothing would be one fault less.
-    expect(NOT_BUILT_YET).toHaveLength(5);
+    expect(NOT_BUILT_YET).toHaveLength(3);
   });
 });

@@ -15,12 +15,6 @@ export const NOT_BUILT_YET: readonly Unsupported[] = [
   { path: ['store', 'kind'], asksFor: isNot('memory'), allowed: 'memory; redis is not built yet' },
   { path: ['disconnect'], asksFor: isNot('abort'), allowed: 'abort; drain and journal are not built yet' },
   {
-    path: ['accounts', '*', 'models', '*', 'midStream'],
-    asksFor: isNot('fail'),
-    allowed: 'fail; splice and continue are not built yet',
-  },
-  { path: ['server', 'earlyOpenAfterMs'], asksFor: isNot(0), allowed: '0; early opening is not built yet' },
-  {
     path: ['teams', '*', 'budget'],
     asksFor: isNot(undefined),
     allowed: 'nothing; budgets are not built yet',

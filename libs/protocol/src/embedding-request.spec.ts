@@ -20,9 +20,9 @@ describe('readEmbeddingRequest', () => {
     });
   });
 
-  it.each([
+  it.each<[object, string]>([
     [{ input: 'x' }, 'model'],
-    ...[undefined, null, '', [], [[]], [1, 'x'], [1.5], [['x']], {}, 7].map((input) => [
+    ...[undefined, null, '', [], [[]], [1, 'x'], [1.5], [['x']], {}, 7].map((input): [object, string] => [
       { model: 'm', input },
       'input',
     ]),

@@ -15,6 +15,7 @@ function call(body: string): ChatCall {
       template: 'none',
       priority: 'normal',
     },
+    path: '/chat/completions',
     request: readChatRequest(Buffer.from(body)),
     characters: 1,
     targets: [main],

@@ -17,15 +17,16 @@ export function attemptRequest(
   attempt: number,
   asksForUsage: boolean,
 ): AttemptRequest {
-  const { request, identity } = call;
+  const { request, identity, path, resume } = call;
   const usageInjected = request.stream && !request.includeUsage && asksForUsage;
   return {
     identity,
     target,
     attempt,
-    path: '/chat/completions',
+    path,
     body: rewriteRequest(request.bytes, { model: target.model, includeUsage: usageInjected }),
     stream: request.stream,
     usageInjected,
+    ...(resume === undefined ? {} : { resume }),
   };
 }

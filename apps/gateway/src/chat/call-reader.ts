@@ -59,6 +59,7 @@ export class CallReader {
         priority,
         ...(conversation === undefined ? {} : { conversation }),
       },
+      path: '/chat/completions',
       request,
       characters,
       targets: [first, ...others],

@@ -1,11 +1,14 @@
 import type { CallIdentity, Milliseconds, Target } from '@weir/kernel';
 import type { Cost } from '@weir/limiter';
-import type { ChatRequest } from '@weir/protocol';
+import type { ModelRequest } from '@weir/protocol';
+import type { Resume } from '@weir/upstream';
 
 /** The one value that travels: everything known of a request after it was read and found good. Immutable. */
 export interface ChatCall {
   readonly identity: CallIdentity;
-  readonly request: ChatRequest;
+  /** Below the account's base URL, such as `/chat/completions`. */
+  readonly path: string;
+  readonly request: ModelRequest;
   /** Length of the prompt, for estimates. */
   readonly characters: number;
   /** Where it may be sent: equal choices, in the route's order. Never empty. */
@@ -17,4 +20,6 @@ export interface ChatCall {
   /** When the call came, and when it may no longer be sent; monotonic. */
   readonly arrivedAt: Milliseconds;
   readonly deadline: Milliseconds;
+  /** Set where it asks for an answer again that broke after its caller had some of it. */
+  readonly resume?: Resume;
 }

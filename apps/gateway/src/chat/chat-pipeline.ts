@@ -1,12 +1,15 @@
 import { toGatewayError } from '@weir/kernel';
-import type { Limiter } from '@weir/limiter';
+import type { Limiter, Turn } from '@weir/limiter';
 import type { AttemptLoop } from '@weir/retry';
 import type { StreamClient } from '@weir/upstream';
 import type { Outgoing } from '../delivery/outgoing.js';
 import { answerHead } from './answer-head.js';
 import { attemptRequest } from './attempt-request.js';
 import type { ChatCall } from './chat-call.js';
+import type { EarlyOpen } from './early-open.js';
 import type { Granted } from './granted.js';
+import type { MidStream } from './mid-stream/mid-stream.js';
+import type { BrokenAnswer, RelaySteps } from './mid-stream/relay.js';
 import type { Course } from './routing/course.js';
 import type { Router } from './routing/router.js';
 import type { Settlement } from './settlement.js';
@@ -18,6 +21,8 @@ export interface ChatRooms {
   readonly router: Router;
   readonly client: StreamClient;
   readonly settlement: Settlement;
+  readonly earlyOpen: EarlyOpen;
+  readonly midStream: MidStream;
   /** Accounts whose provider takes `stream_options.include_usage`. */
   readonly reportsUsage: ReadonlySet<string>;
 }
@@ -31,29 +36,54 @@ export class ChatPipeline {
   constructor(private readonly rooms: ChatRooms) {}
 
   /**
-   * Yields one head, then frames.
+   * Yields a head, then frames.
    * @param signal aborts every wait and the provider's connection; its reason is then thrown
    * @throws GatewayError before the head (a status) or after it (an in-band event)
    */
   async *run(call: ChatCall, signal: AbortSignal): AsyncGenerator<Outgoing> {
-    const { limiter, attempts, router, settlement } = this.rooms;
+    const { limiter, earlyOpen, midStream } = this.rooms;
     const turn = limiter.enter(call);
     try {
-      const course = router.course(call, turn);
-      const attempt = (number: number): Promise<Granted> => this.attempt(course, number, signal);
-      const granted = await attempts.run(call, course, attempt, signal);
+      const steps = this.stepsOf(call, turn, signal);
+      const granted = yield* earlyOpen.until(call, this.open(call, turn, signal), (unwanted) => {
+        steps.settle(call, unwanted);
+      });
+      const relay = midStream.relay(call, granted, steps);
       try {
-        yield answerHead(call, granted, limiter.quota(call.identity, granted.permit.target));
-        for await (const frame of granted.answer.frames) yield frame;
+        yield steps.head(granted);
+        for await (const outgoing of relay.outgoing) yield outgoing;
       } catch (thrown) {
-        router.broke(granted.permit, toGatewayError(thrown));
+        relay.broke(toGatewayError(thrown));
         throw thrown;
       } finally {
-        settlement.settle(call, granted);
+        relay.settle();
       }
     } finally {
       turn.leave();
     }
+  }
+
+  /** @param broken the attempt whose answer is asked again, where it is not the first time */
+  private open(call: ChatCall, turn: Turn, signal: AbortSignal, broken?: BrokenAnswer): Promise<Granted> {
+    const { attempts, router } = this.rooms;
+    const course = router.course(call, turn);
+    const attempt = (number: number): Promise<Granted> => this.attempt(course, number, signal);
+    if (broken === undefined) return attempts.run(call, course, attempt, signal);
+    const { granted, error } = broken;
+    course.at = granted.permit.target;
+    return attempts.resume(call, course, { broken: { attempt: granted.attempt, error }, attempt }, signal);
+  }
+
+  private stepsOf(call: ChatCall, turn: Turn, signal: AbortSignal): RelaySteps {
+    const { limiter, router, settlement } = this.rooms;
+    return {
+      reopen: (again, broken) => this.open(again, turn, signal, broken),
+      head: (granted) => answerHead(call, granted, limiter.quota(call.identity, granted.permit.target)),
+      broke: (granted, error) => {
+        router.broke(granted.permit, error);
+      },
+      settle: (answered, granted) => settlement.settle(answered, granted),
+    };
   }
 
   private async attempt(course: Course, attempt: number, signal: AbortSignal): Promise<Granted> {

@@ -1,4 +1,4 @@
-import type { Limiter, QuotaObservation, TokenEstimator, Usage } from '@weir/limiter';
+import type { Cost, Limiter, QuotaObservation, TokenEstimator, Usage } from '@weir/limiter';
 import type { StreamReading, UpstreamAnswer } from '@weir/upstream';
 import type { ChatCall } from './chat-call.js';
 import type { Granted } from './granted.js';
@@ -14,8 +14,11 @@ export class Settlement {
     private readonly readQuota: ReadQuota,
   ) {}
 
-  /** Called once the answer ended, however it ended. Idempotent, because a permit ends once. */
-  settle(call: ChatCall, { permit, answer }: Granted): void {
+  /**
+   * Called once the answer ended, however it ended. Idempotent, because a permit ends once.
+   * @returns what was charged
+   */
+  settle(call: ChatCall, { permit, answer }: Granted): Cost {
     const { reading } = answer;
     const { model, template } = call.identity;
     const usage = usageOf(reading);
@@ -27,10 +30,12 @@ export class Settlement {
       truncated: reading.finishReason === 'length',
     });
     this.limiter.observe(permit.target, this.readQuota(permit.target.account, answer.headers));
-    permit.settle({
-      inputTokens: usage.inputTokens,
+    const charge = {
+      inputTokens: usage.inputTokens ?? permit.reserved.inputTokens,
       outputTokens: usage.outputTokens ?? this.estimator.outputOf(model, reading.visibleBytes),
-    });
+    };
+    permit.settle(charge);
+    return charge;
   }
 }
 
