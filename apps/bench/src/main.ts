@@ -7,11 +7,15 @@ type Command = (options: readonly string[]) => Promise<boolean>;
 /** A command says whether everything held that it judges. */
 const COMMANDS: Readonly<Record<string, Command>> = {
   demo: async () => (await import('./demo/demo.js')).demo(),
+  pacing: async (options) => (await import('./pacing/pacing.js')).pacing(options),
+  limiter: async (options) => (await import('./limiter/limiter-bench.js')).limiterBench(options),
 };
 
 /** Processes that the commands start. */
 const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   'demo-caller': async () => (await import('./demo/caller.js')).callerProcess(),
+  'pacing-worker': async () => (await import('./pacing/lanes.js')).workerProcess(),
+  'limiter-cell': async () => (await import('./limiter/cell.js')).cellProcess(),
 };
 
 async function main([name = '', ...options]: readonly string[]): Promise<void> {

@@ -52,8 +52,14 @@ export async function startService(app: string, environment: NodeJS.ProcessEnv):
 }
 
 /** A process of the bench itself, told by its first argument what to do; it talks by messages. */
-export function startClient(command: string): ChildProcess {
-  const child = fork(DOOR, [command], { cwd: REPOSITORY, execArgv: TYPESCRIPT, env: BARE_ENVIRONMENT });
+export function startClient(command: string, nodeOptions: readonly string[] = []): ChildProcess {
+  const child = fork(DOOR, [command], {
+    cwd: REPOSITORY,
+    execArgv: [...TYPESCRIPT, ...nodeOptions],
+    env: BARE_ENVIRONMENT,
+    // JSON would turn NaN, which says that nothing was measured, into null.
+    serialization: 'advanced',
+  });
   endWithUs(child);
   return child;
 }

@@ -1,3 +1,5 @@
+import { table } from './table.js';
+
 /** One claim, and whether it held. */
 export interface Verdict {
   readonly claim: string;
@@ -9,4 +11,12 @@ export interface Verdict {
 /** One line for people. */
 export function verdictLine({ claim, holds, measured }: Verdict): string {
   return `${holds ? 'holds' : 'FAILS'}  ${claim}: ${measured}`;
+}
+
+/** Verdicts as Markdown. */
+export function verdictTable(verdicts: readonly Verdict[]): string {
+  return table(
+    ['claim', 'measured', 'holds'],
+    verdicts.map(({ claim, measured, holds }) => [claim, measured, holds ? 'yes' : '**no**']),
+  );
 }

@@ -1,0 +1,127 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { median, quantile } from '../statistics.js';
+import type { Contender } from './contender.js';
+import { CONTENDERS, UNLIMITED, type ContenderName } from './contenders.js';
+
+/** Numbers by name. */
+export type Measured = Readonly<Record<string, number>>;
+
+/** What can be measured of a contender, each in a process of its own. */
+export const MEASURES = { free, drain, pace, memory } satisfies Record<
+  string,
+  (name: ContenderName, waiters: number) => Promise<Measured>
+>;
+export type MeasureName = keyof typeof MEASURES;
+
+const FREE_ROUNDS = 60;
+const FREE_BATCH = 2_000;
+
+/** Nanoseconds of an acquire that nothing holds up; what comes after it, if anything, is timed apart. */
+async function free(name: ContenderName, batch: number): Promise<Measured> {
+  const contender: Contender = CONTENDERS[name](UNLIMITED);
+  const size = Math.min(batch, FREE_BATCH);
+  const acquires: number[] = [];
+  const releases: number[] = [];
+  for (let round = 0; round < FREE_ROUNDS; round += 1) {
+    const granted: unknown[] = [];
+    const start = performance.now();
+    for (let index = 0; index < size; index += 1) granted.push(await contender.acquire(index));
+    const got = performance.now();
+    granted.forEach((each, index) => contender.release?.(each, index));
+    acquires.push(((got - start) / size) * 1e6);
+    releases.push(((performance.now() - got) / size) * 1e6);
+  }
+  // The first rounds are the compiler's.
+  return { acquireNs: median(acquires.slice(20)), releaseNs: median(releases.slice(20)) };
+}
+
+const DRAIN_PER_SECOND = 2_000;
+const DRAIN_GRANTS = 4_000;
+const WARM_UP_WAITERS = 2_000;
+
+/** CPU of a grant while so many wait, and the rate that is reached where 2,000 a second are asked for. */
+async function drain(name: ContenderName, waiters: number): Promise<Measured> {
+  // The first grants are the compiler's.
+  await drainOnce(name, WARM_UP_WAITERS);
+  return drainOnce(name, waiters);
+}
+
+async function drainOnce(name: ContenderName, waiters: number): Promise<Measured> {
+  const contender: Contender = CONTENDERS[name](DRAIN_PER_SECOND);
+  const wanted = Math.min(DRAIN_GRANTS, Math.floor(0.9 * waiters));
+  const order = new OrderWatch(contender);
+  let grants = 0;
+  const start = { at: performance.now(), cpu: process.cpuUsage() };
+  const result = new Promise<Measured>((resolve) => {
+    for (let index = 0; index < waiters; index += 1) {
+      void contender.acquire(index).then((granted) => {
+        contender.release?.(granted, index);
+        order.granted(index);
+        grants += 1;
+        if (grants !== wanted) return;
+        const { user, system } = process.cpuUsage(start.cpu);
+        const seconds = (performance.now() - start.at) / 1000;
+        resolve({ cpuUs: (user + system) / wanted, perSecond: wanted / seconds, swaps: order.swaps });
+      });
+    }
+  });
+  // Coming in is not part of a grant.
+  start.cpu = process.cpuUsage();
+  return result;
+}
+
+const PACE_PER_SECOND = 100;
+
+/** How far grants are from an even schedule, which begins where the grants fit it best. Milliseconds. */
+async function pace(name: ContenderName, waiters: number): Promise<Measured> {
+  const contender: Contender = CONTENDERS[name](PACE_PER_SECOND);
+  const order = new OrderWatch(contender);
+  const times: number[] = [];
+  await Promise.all(
+    Array.from({ length: waiters }, async (_, index) => {
+      const granted = await contender.acquire(index);
+      times.push(performance.now());
+      order.granted(index);
+      contender.release?.(granted, index);
+    }),
+  );
+  const lateness = times.map((time, rank) => time - (rank * 1000) / PACE_PER_SECOND);
+  const schedule = median(lateness);
+  const errors = lateness.map((late) => Math.abs(late - schedule));
+  return { p50Ms: quantile(errors, 0.5), p99Ms: quantile(errors, 0.99), swaps: order.swaps };
+}
+
+/** Bytes of heap that one waiter takes, and that the process keeps. */
+async function memory(name: ContenderName, waiters: number): Promise<Measured> {
+  const contender: Contender = CONTENDERS[name](1);
+  // The first ones build what all share.
+  for (let index = 0; index < 200; index += 1) void contender.acquire(index);
+  const before = await heap();
+  for (let index = 0; index < waiters; index += 1) void contender.acquire(index);
+  return { bytes: ((await heap()) - before) / waiters };
+}
+
+async function heap(): Promise<number> {
+  const { gc } = globalThis;
+  if (!gc) throw new Error('This measure needs --expose-gc.');
+  for (let round = 0; round < 3; round += 1) {
+    gc();
+    await sleep(1);
+  }
+  return process.memoryUsage().heapUsed;
+}
+
+/** Counts who goes before somebody that came earlier in its flow. */
+class OrderWatch {
+  swaps = 0;
+  private readonly latest = new Map<number, number>();
+
+  constructor(private readonly contender: Contender) {}
+
+  granted(index: number): void {
+    const flow = this.contender.flowOf?.(index) ?? 0;
+    const before = this.latest.get(flow) ?? -1;
+    if (index < before) this.swaps += 1;
+    else this.latest.set(flow, index);
+  }
+}

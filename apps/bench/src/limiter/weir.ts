@@ -1,0 +1,87 @@
+import { seededRandom, systemClock, systemTimers, type CallIdentity, type Milliseconds } from '@weir/kernel';
+import { createLimiter, type DimensionSpec, type Permit, type Turn } from '@weir/limiter';
+import type { Contender } from './contender.js';
+
+const TEAMS = 50;
+const MINUTE_MS: Milliseconds = 60_000;
+const TARGET = { account: 'main', model: 'm' };
+/** Never reached. */
+const PLENTY = 1e12;
+const PATIENCE_MS: Milliseconds = 600_000;
+
+/**
+ * Weir's limiter with everything that the gateway has: six dimensions a request (account: requests, tokens, slots;
+ * model: requests, tokens; team: tokens), fifty teams, deadlines. The account's requests are what binds.
+ * @param signals `each`: every caller brings an AbortSignal of its own; `none`: nobody listens to one
+ */
+export function weirContender(perSecond: number, signals: 'none' | 'each'): Contender {
+  const limiter = createLimiter({
+    dimensions: dimensions(perSecond),
+    teams: Array.from({ length: TEAMS }, (_, index) => ({ id: teamOf(index), weight: 1 })),
+    queue: { maxWaitMs: PATIENCE_MS, maxDepth: 1_000_000, maxDepthPerTeam: 1_000_000 },
+    clock: systemClock,
+    timers: systemTimers,
+    random: seededRandom(1),
+    presumeSpent: false,
+  });
+  const nobody = deafSignal();
+  const identities = Array.from({ length: TEAMS }, (_, index) => identityOf(teamOf(index)));
+  const ask = { target: TARGET, cost: { inputTokens: 100, outputTokens: 100 } };
+  const turns: Turn[] = [];
+  return {
+    acquire: (index) => {
+      const identity = identities[index % TEAMS] ?? identityOf(teamOf(index));
+      const turn = limiter.enter({ identity, deadline: systemClock.now() + PATIENCE_MS });
+      turns[index] = turn;
+      return turn.acquire(ask, signals === 'none' ? nobody : new AbortController().signal);
+    },
+    release: (granted, index) => {
+      if (isPermit(granted)) granted.settle({ inputTokens: 100, outputTokens: 100 });
+      turns[index]?.leave();
+    },
+    flowOf: (index) => index % TEAMS,
+  };
+}
+
+function dimensions(perSecond: number): readonly DimensionSpec[] {
+  const common = { windowMs: MINUTE_MS, shape: { kind: 'sliding' }, delaySpreadMs: 250 } as const;
+  const account = { ...common, scope: 'account', account: TARGET.account } as const;
+  const model = { ...common, ...TARGET, scope: 'model' } as const;
+  const teams = Array.from({ length: TEAMS }, (_, index): DimensionSpec => {
+    const team = teamOf(index);
+    return { ...common, id: `team:${team}`, scope: 'team', team, unit: 'tokens', limit: PLENTY };
+  });
+  return [
+    { ...account, id: 'a:requests', unit: 'requests', limit: perSecond * 60, burst: burstOf(perSecond) },
+    { ...account, id: 'a:tokens', unit: 'tokens', limit: PLENTY },
+    { ...account, id: 'a:slots', unit: 'slots', limit: PLENTY },
+    { ...model, id: 'm:requests', unit: 'requests', limit: PLENTY },
+    { ...model, id: 'm:tokens', unit: 'tokens', limit: PLENTY },
+    ...teams,
+  ];
+}
+
+/** Evenly, where there is a rate to keep. */
+function burstOf(perSecond: number): number {
+  return perSecond < 1e6 ? 1 : perSecond;
+}
+
+function teamOf(index: number): string {
+  return `team-${index % TEAMS}`;
+}
+
+function identityOf(team: string): CallIdentity {
+  return { requestId: 'r', team, model: 'm', operation: 'chat', template: 'none', priority: 'normal' };
+}
+
+/** The port wants a signal; this one costs nothing to listen to. */
+function deafSignal(): AbortSignal {
+  const { signal } = new AbortController();
+  signal.addEventListener = () => undefined;
+  signal.removeEventListener = () => undefined;
+  return signal;
+}
+
+function isPermit(value: unknown): value is Permit {
+  return typeof value === 'object' && value !== null && 'settle' in value;
+}
