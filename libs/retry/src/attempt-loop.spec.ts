@@ -170,4 +170,124 @@ describe('AttemptLoop', () => {
       'budget_denied',
     ]);
   });
+
+  describe('with several accounts', () => {
+    /** Ranks of accounts; every attempt goes to the first of its rank that was not avoided. */
+    function courseOf(...ranks: string[][]): Course & { next(): string } {
+      let rank = 0;
+      const avoided = new Set<string>();
+      const left = (): string[] => (ranks[rank] ?? []).filter((account) => !avoided.has(account));
+      return {
+        account: undefined,
+        next() {
+          this.account = left()[0] ?? ranks[rank]?.[0];
+          return this.account ?? '';
+        },
+        avoid() {
+          avoided.add(this.account ?? '');
+          if (left().length > 0) return true;
+          avoided.clear();
+          return false;
+        },
+        fallBack() {
+          if (rank + 1 >= ranks.length) return false;
+          rank += 1;
+          return true;
+        },
+      };
+    }
+
+    function walk(course: ReturnType<typeof courseOf>, errors: (Error | undefined)[], policy = POLICY) {
+      const clock = new FakeClock();
+      const decisions: RetryDecision[] = [];
+      const observer = {
+        decided: (decision: RetryDecision) => {
+          decisions.push(decision);
+          return () => undefined;
+        },
+      };
+      const loop = new AttemptLoop(policy, clock, seededRandom(1), observer);
+      const called: string[] = [];
+      const run = (): Promise<unknown> =>
+        loop
+          .run(
+            { identity, deadline: 600_000 },
+            course,
+            async (number) => {
+              called.push(course.next());
+              const error = errors[number - 1];
+              if (error) throw error;
+              return number;
+            },
+            new AbortController().signal,
+          )
+          .catch((thrown: unknown) => thrown);
+      return { clock, decisions, called, run };
+    }
+
+    const fault = failure('upstream_unavailable', { failure: 'transient' });
+    const spent = failure('upstream_rate_limited', { failure: 'quota_exhausted', retryable: false });
+    const callersFault = failure('upstream_rejected', { failure: 'invalid_request', retryable: false });
+
+    it('goes to another account at once, without backoff and without the budget', async () => {
+      const { clock, decisions, called, run } = walk(courseOf(['a', 'b', 'c']), [fault, fault, undefined]);
+      const result = run();
+      await clock.advance(0);
+      expect(await result).toBe(3);
+      expect(called).toEqual(['a', 'b', 'c']);
+      expect(decisions.map(({ delayMs, result: what }) => [delayMs, what])).toEqual([
+        [0, 'scheduled'],
+        [0, 'scheduled'],
+      ]);
+    });
+
+    it('asks every account whose quota is spent once, then gives up with the provider’s word', async () => {
+      const accounts = ['a', 'b', 'c', 'd', 'e', 'f'];
+      const { called, run } = walk(
+        courseOf(accounts),
+        accounts.map(() => spent),
+      );
+      expect(await run()).toBe(spent);
+      expect(called).toEqual(accounts);
+    });
+
+    it('falls back when the attempts of the rank are spent, and has as many again there', async () => {
+      const errors = Array.from({ length: 7 }, () => fault);
+      const { clock, called, run } = walk(courseOf(['a'], ['z']), errors);
+      const result = run();
+      await clock.advance(60_000);
+      expect(await result).toBe(8);
+      expect(called).toEqual(['a', 'a', 'a', 'a', 'z', 'z', 'z', 'z']);
+    });
+
+    it('never goes elsewhere with the caller’s own fault', async () => {
+      const { called, run } = walk(courseOf(['a', 'b'], ['z']), [callersFault]);
+      expect(await run()).toBe(callersFault);
+      expect(called).toEqual(['a']);
+    });
+
+    it('leaves a throttled account to the limiter, unless its hint is too long', async () => {
+      const short = walk(courseOf(['a', 'b']), [throttled(100), undefined]);
+      expect(await short.run()).toBe(2);
+      expect(short.called).toEqual(['a', 'a']);
+      const long = walk(courseOf(['a', 'b']), [throttled(POLICY.maxHintMs + 1), undefined]);
+      expect(await long.run()).toBe(2);
+      expect(long.called).toEqual(['a', 'b']);
+    });
+
+    it('keeps a budget for each account that is called', async () => {
+      const once = { ...POLICY, budgetRatio: 0, maxAttempts: 9 };
+      const { clock, called, run } = walk(
+        courseOf(['a'], ['z']),
+        Array.from({ length: 20 }, () => fault),
+        once,
+      );
+      const result = run();
+      await clock.advance(60_000);
+      expect(await result).toBe(fault);
+      // The floor of three retries, for each.
+      expect(called.filter((account) => account === 'a')).toHaveLength(4);
+      expect(called.filter((account) => account === 'z')).toHaveLength(4);
+    });
+  });
 });
