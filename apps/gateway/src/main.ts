@@ -9,8 +9,8 @@ import { systemClock, systemRandom, systemTimers, type Milliseconds } from '@wei
 import { Limiter } from '@weir/limiter';
 import { createLogger, startTelemetry, type Logger } from '@weir/telemetry';
 import { StreamClient } from '@weir/upstream';
-import type { FastifyInstance } from 'fastify';
-import { answerBrokenPath, answerBrokenRequest, missingHost } from './delivery/broken-request.js';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { answerBrokenRequest, brokenPath, missingHost } from './delivery/broken-request.js';
 import { GatewayModule, type ConfigInForce, type Surroundings } from './gateway.module.js';
 import { Drain } from './health/drain.js';
 import { labelsOf } from './wiring/labels.js';
@@ -43,17 +43,7 @@ const END_MS: Milliseconds = 6000;
 /** Builds the house and opens its door. */
 export async function startGateway(live: ConfigInForce, surroundings: Surroundings): Promise<RunningGateway> {
   const { server } = live.current;
-  const adapter = new FastifyAdapter({
-    bodyLimit: server.bodyLimitBytes,
-    genReqId: () => randomUUID(),
-    requestIdHeader: false,
-    forceCloseConnections: true,
-    return503OnClosing: false,
-    clientErrorHandler: answerBrokenRequest,
-    frameworkErrors: answerBrokenPath,
-    http: { requireHostHeader: false },
-    requestTimeout: REQUEST_MS,
-  });
+  const adapter = adapterFor(server);
   const app = await NestFactory.create<NestFastifyApplication>(
     GatewayModule.forRoot(live, surroundings),
     adapter,
@@ -63,7 +53,7 @@ export async function startGateway(live: ConfigInForce, surroundings: Surroundin
   surroundings.telemetry.serverSpans(fastify);
   fastify.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id);
-    done(missingHost(request));
+    done(missingHost(request.raw));
   });
   // Bodies stay bytes: what the caller wrote is what the provider gets.
   fastify.removeAllContentTypeParsers();
@@ -79,6 +69,29 @@ export async function startGateway(live: ConfigInForce, surroundings: Surroundin
     await surroundings.telemetry.shutdown(flushMs);
   };
   return { url, app, stop };
+}
+
+/** Everything that HTTP itself refuses is answered in the shape of every other error. */
+function adapterFor(server: GatewayConfig['server']): FastifyAdapter {
+  return new FastifyAdapter({
+    bodyLimit: server.bodyLimitBytes,
+    genReqId: () => randomUUID(),
+    requestIdHeader: false,
+    forceCloseConnections: true,
+    return503OnClosing: false,
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: answerBrokenPath,
+    http: { requireHostHeader: false },
+    requestTimeout: REQUEST_MS,
+  });
+}
+
+function answerBrokenPath(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
+  const { status, headers, body } = brokenPath();
+  void reply
+    .status(status)
+    .headers({ ...headers, 'x-request-id': request.id })
+    .send(body);
 }
 
 /** Fastify's own `listen`, because Nest's writes a stack trace before it rejects. */

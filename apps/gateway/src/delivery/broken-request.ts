@@ -1,8 +1,8 @@
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { GatewayError } from '@weir/kernel';
 import { encodeErrorBody } from '@weir/protocol';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { toRefusal } from './refusal.js';
+import { toRefusal, type Refusal } from './refusal.js';
 
 /**
  * Answers bytes that are not HTTP, or headers beyond all bounds, in the shape of every other error.
@@ -28,10 +28,9 @@ export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
   socket.end(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]));
 }
 
-/** Answers a path that cannot be decoded, which no route and so no filter ever sees. */
-export function answerBrokenPath(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
-  const { status, headers, body } = toRefusal(new GatewayError('invalid_request', BROKEN_PATH));
-  void reply.status(status).headers(headers).header('x-request-id', request.id).send(body);
+/** What a path gets that cannot be decoded: no route and so no filter ever sees it. */
+export function brokenPath(): Refusal {
+  return toRefusal(new GatewayError('invalid_request', BROKEN_PATH));
 }
 
 const BROKEN_PATH = 'The path of the URL is not valid. Chat completions are at POST /v1/chat/completions.';
@@ -40,8 +39,8 @@ const BROKEN_PATH = 'The path of the URL is not valid. Chat completions are at P
  * Node would refuse a request without a host by itself, with an empty body; so that is switched off, and done here.
  * @returns what to refuse the request with, if anything
  */
-export function missingHost({ headers, raw }: FastifyRequest): GatewayError | undefined {
-  if (headers.host !== undefined || raw.httpVersion !== '1.1') return undefined;
+export function missingHost({ headers, httpVersion }: IncomingMessage): GatewayError | undefined {
+  if (headers.host !== undefined || httpVersion !== '1.1') return undefined;
   return new GatewayError('invalid_request', 'The Host header is missing. HTTP/1.1 wants it.', {
     param: 'host',
   });
