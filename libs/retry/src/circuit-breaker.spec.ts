@@ -147,7 +147,7 @@ describe('CircuitBreaker', () => {
     let fullRounds = 0;
     fc.assert(
       fc.property(fc.array(step, { maxLength: 300 }), fc.integer(), (steps, seed) => {
-        const breaker = breakerOf({}, seed);
+        const breaker = opened({ openMs: 100, maxOpenMs: 400 }, seed);
         const underWay: Passage[] = [];
         let now = 0;
         for (const { act, pick, afterMs } of steps) {
