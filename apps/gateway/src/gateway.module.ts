@@ -18,6 +18,7 @@ import { MidStream } from './chat/mid-stream/mid-stream.js';
 import { Router } from './chat/routing/router.js';
 import { TargetHealth } from './chat/routing/target-health.js';
 import { Settlement, type ReadQuota } from './chat/settlement.js';
+import { EmbeddingsController } from './embeddings/embeddings.controller.js';
 import { FailureLog } from './delivery/failure-log.js';
 import { GatewayErrorFilter } from './delivery/gateway-error.filter.js';
 import { OpenAnswers } from './delivery/open-answers.js';
@@ -25,6 +26,8 @@ import { RequestSpans } from './delivery/request-spans.js';
 import { Drain } from './health/drain.js';
 import { HealthController } from './health/health.controller.js';
 import { MetricsController, MetricsText } from './metrics/metrics.controller.js';
+import { ModelList } from './models/model-list.js';
+import { ModelsController } from './models/models.controller.js';
 import { breakerDimensions, dimensionsOf, targetsOf } from './wiring/dimensions.js';
 import { midStreamPolicies } from './wiring/mid-stream-policies.js';
 
@@ -48,7 +51,10 @@ export class GatewayModule {
     const config = live.current;
     return {
       module: GatewayModule,
-      controllers: [ChatController, HealthController, MetricsController, StatusController],
+      controllers: [
+        ...[ChatController, EmbeddingsController, ModelsController],
+        ...[HealthController, MetricsController, StatusController],
+      ],
       providers: [
         limiterProvider(live, surroundings),
         streamClientProvider(config, surroundings),
@@ -207,6 +213,10 @@ function doors(live: ConfigInForce, { telemetry, logger, time }: Surroundings): 
     {
       provide: TeamDirectory,
       useFactory: () => new TeamDirectory<TeamHolder>(() => live.current.teams),
+    },
+    {
+      provide: ModelList,
+      useFactory: () => new ModelList(() => live.current.routes, Math.floor(time.epochNow() / 1000)),
     },
     { provide: AdminDirectory, useFactory: () => new TeamDirectory(() => [live.current.admin]) },
     { provide: RequestSpans, useValue: telemetry satisfies RequestSpans },

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError, type Clock, type Milliseconds, type Target } from '@weir/kernel';
 import type { TokenEstimator } from '@weir/limiter';
-import { readChatRequest } from '@weir/protocol';
-import { readCallHeaders } from './call-headers.js';
+import { readChatRequest, readEmbeddingRequest } from '@weir/protocol';
+import { readCallHeaders, type CallHeaders } from './call-headers.js';
 import type { ChatCall } from './chat-call.js';
 import { promptCharacters } from './prompt-size.js';
 
@@ -38,46 +38,58 @@ export class CallReader {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws GatewayError `invalid_request` | `model_not_found` */
+  /** A chat request. @throws GatewayError `invalid_request` | `model_not_found` */
   read(raw: RawCall): ChatCall {
+    return this.call(raw, ({ template }) => {
+      const request = readChatRequest(raw.body);
+      const { model, maxTokens, choices } = request;
+      const characters = promptCharacters(request);
+      const cost = this.estimator.reserve({ model, template, inputChars: characters, maxTokens, n: choices });
+      return { operation: 'chat', path: '/chat/completions', request, characters, cost };
+    });
+  }
+
+  /** A request for embeddings: nothing is generated. @throws GatewayError `invalid_request` | `model_not_found` */
+  readEmbedding(raw: RawCall): ChatCall {
+    return this.call(raw, () => {
+      const request = readEmbeddingRequest(raw.body);
+      const { model, characters, tokens } = request;
+      const cost = { inputTokens: this.estimator.estimateInput(model, characters) + tokens, outputTokens: 0 };
+      return { operation: 'embeddings', path: '/embeddings', request, characters, cost };
+    });
+  }
+
+  private call(raw: RawCall, readBody: (headers: CallHeaders) => ReadBody): ChatCall {
     const arrivedAt = this.clock.now();
-    const { conversation, template, priority, maxWaitMs } = readCallHeaders(raw.headers);
-    const request = readChatRequest(raw.body);
-    const route = this.rules.routes()[request.model];
+    const headers = readCallHeaders(raw.headers);
+    const { conversation, template, priority, maxWaitMs } = headers;
+    const { operation, ...body } = readBody(headers);
+    const { model } = body.request;
+    const route = this.rules.routes()[model];
     const [first, ...others] = route?.targets ?? [];
-    if (first === undefined) throw unknownModel(request.model);
+    if (first === undefined) throw unknownModel(model);
     const longestMs = this.rules.maxWaitMs();
-    const characters = promptCharacters(request);
-    const { model } = request;
     return {
       identity: {
-        requestId: raw.requestId,
-        team: raw.team,
-        model,
-        operation: 'chat',
-        template,
-        priority,
+        ...{ requestId: raw.requestId, team: raw.team, model, operation, template, priority },
         ...(conversation === undefined ? {} : { conversation }),
       },
-      path: '/chat/completions',
-      request,
-      characters,
+      ...body,
       targets: [first, ...others],
       fallback: route?.fallback ?? [],
-      cost: this.estimator.reserve({
-        model,
-        template,
-        inputChars: characters,
-        maxTokens: request.maxTokens,
-        n: request.choices,
-      }),
       arrivedAt,
       deadline: this.clock.now() + Math.min(longestMs, Math.max(LEAST_WAIT_MS, maxWaitMs ?? longestMs)),
     };
   }
 }
 
-function unknownModel(model: string): GatewayError {
+/** What the body of a request decides. */
+interface ReadBody extends Pick<ChatCall, 'path' | 'request' | 'characters' | 'cost'> {
+  readonly operation: string;
+}
+
+/** The caller asks for a name that no route has. */
+export function unknownModel(model: string): GatewayError {
   const name = model.length > 100 ? `${model.slice(0, 100)}…` : model;
   return new GatewayError(
     'model_not_found',
