@@ -18,6 +18,8 @@ export interface Grant {
 
 /** Where permits end. */
 export interface PermitDesk {
+  /** The attempt leaves now; called at most once per permit, before its ending. */
+  depart(permit: PacedPermit): void;
   /** Books an ending; called once per permit. */
   close(permit: PacedPermit, verdict: Verdict): Ending;
   /** The same for a failure, whose class decides and may pause a dimension. */
@@ -63,7 +65,9 @@ export class PacedPermit implements Permit {
   }
 
   sent(): void {
-    if (this.state === 'granted') this.state = 'sent';
+    if (this.state !== 'granted') return;
+    this.state = 'sent';
+    this.desk.depart(this);
   }
 
   settle(usage: Usage): Ending {

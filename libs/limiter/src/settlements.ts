@@ -36,6 +36,11 @@ export class Settlements implements PermitDesk {
     return permit;
   }
 
+  depart({ grant: { entry, grantedAt } }: PacedPermit): void {
+    const now = this.parts.clock.now();
+    if (now > grantedAt) this.parts.ledger.postpone(entry, now);
+  }
+
   close(permit: PacedPermit, verdict: Verdict): Ending {
     const now = this.parts.clock.now();
     const { entry, grantedAt } = permit.grant;

@@ -16,6 +16,8 @@ export interface Ledger {
   vector(target: Target, team: string): Vector;
   /** Debits the whole vector, or returns undefined and has changed nothing. */
   admit(vector: Vector, cost: Cost, now: Milliseconds): Entry | undefined;
+  /** The attempt of an entry leaves now: its debits count from now on. At most once per entry, before it is settled. */
+  postpone(entry: Entry, now: Milliseconds): void;
   /** Ends an entry: its slots are free, the rest becomes what `charge` says. Once per entry. */
   settle(entry: Entry, charge: Charge, now: Milliseconds): void;
 }
@@ -28,7 +30,7 @@ export interface Entry {
   readonly vector: Vector;
   readonly cost: Cost;
   /** Where each dimension wrote its debit, in the order of the vector. */
-  readonly slots: readonly number[];
+  readonly slots: number[];
 }
 
 /** What an attempt costs in the end. */

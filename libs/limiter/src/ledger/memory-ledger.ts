@@ -41,6 +41,12 @@ export class MemoryLedger implements Ledger {
     return { vector, cost, slots };
   }
 
+  postpone({ vector, cost, slots }: Entry, now: Milliseconds): void {
+    vector.forEach((dimension, index) => {
+      slots[index] = dimension.postpone(slots[index] ?? 0, amountOf(dimension.spec.unit, cost), now);
+    });
+  }
+
   settle(entry: Entry, charge: Charge, now: Milliseconds): void {
     entry.vector.forEach((dimension, index) => {
       const delta = correction(dimension, entry.cost, charge);

@@ -62,6 +62,11 @@ export class BucketMirror implements Gate {
     else this.giveBack(wanted, madeAt);
   }
 
+  /** Its refill starts when it leaves: the bucket owes at least that much then. */
+  postpone(amount: number, _madeAt: Milliseconds, at: Milliseconds): void {
+    this.fullAt = Math.max(this.fullAt, at + this.delaySpreadMs + amount * this.perUnitMs);
+  }
+
   room(at: Milliseconds): number {
     if (this.perUnitMs === 0) return Infinity;
     return Math.max(0, this.capacity - this.debtMs(at) / this.perUnitMs);

@@ -37,6 +37,10 @@ export class Concurrency implements RestorableDimension {
     this.held = Math.max(0, this.held + delta);
   }
 
+  postpone(slot: number): number {
+    return slot;
+  }
+
   pause(until: Milliseconds): void {
     this.pausedUntil = Math.max(this.pausedUntil, until);
   }

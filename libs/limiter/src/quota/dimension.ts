@@ -53,6 +53,12 @@ export interface Dimension {
    * is not touched. Slots of concurrency: -1 frees it.
    */
   correct(slot: number, delta: number, now: Milliseconds): void;
+  /**
+   * What was debited in `slot` leaves only now, so it counts from now on: J allows for the way to the provider, not
+   * for what our own process took between grant and departure. Slots of concurrency: nothing changes.
+   * @returns the debit's new slot
+   */
+  postpone(slot: number, amount: number, now: Milliseconds): number;
   /** No grant before `until`. A shorter pause never shortens a longer one. */
   pause(until: Milliseconds): void;
   readonly pausedUntil: Milliseconds;

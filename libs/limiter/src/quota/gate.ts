@@ -14,6 +14,8 @@ export interface Gate {
   debit(amount: number, at: Milliseconds): void;
   /** A debit of `madeAt` cost `delta` more or, where negative, less. */
   correct(delta: number, madeAt: Milliseconds, at: Milliseconds): void;
+  /** A debit of `madeAt` leaves only at `at`: what looks at the past has to see it there. */
+  postpone(amount: number, madeAt: Milliseconds, at: Milliseconds): void;
   /** The largest amount that passes. */
   room(at: Milliseconds): number;
 }

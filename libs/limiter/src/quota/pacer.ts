@@ -47,6 +47,11 @@ export class Pacer implements Gate {
     this.paidAt = Math.max(this.paidAt, at) + delta * this.perUnitMs;
   }
 
+  /** Grants are paced, not departures: a late one owes nothing more. */
+  postpone(): void {
+    return;
+  }
+
   room(at: Milliseconds): number {
     const owed = this.paidAt - at;
     if (this.perUnitMs === 0 || owed <= this.toleranceMs) return Infinity;

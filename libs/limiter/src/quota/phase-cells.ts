@@ -54,6 +54,11 @@ export class PhaseCells implements Gate {
     if (this.cellAt(madeAt) === this.cell) this.count = Math.max(0, this.count + delta);
   }
 
+  postpone(amount: number, madeAt: Milliseconds, at: Milliseconds): void {
+    this.correct(-amount, madeAt);
+    this.debit(amount, at);
+  }
+
   room(at: Milliseconds): number {
     const cell = this.cellAt(at);
     return this.isOpen(at, cell) ? Math.max(0, this.share.amount - this.countIn(cell)) : 0;

@@ -72,6 +72,17 @@ export class RateDimension implements RestorableDimension {
     this.log.add(cell, real);
   }
 
+  postpone(slot: number, amount: number, now: Milliseconds): number {
+    const at = this.clamped(now);
+    this.latest = at;
+    const [from, to] = [this.log.slotAt(slot), this.log.slotAt(at)];
+    if (from === to) return slot;
+    for (const gate of this.regime.gates) gate.postpone(amount, slot, at);
+    if (this.regime.guard.holds(slot, at)) this.log.add(from, -amount);
+    this.log.add(to, amount);
+    return at;
+  }
+
   pause(until: Milliseconds): void {
     this.paused = Math.max(this.paused, until);
     this.reopen();

@@ -65,6 +65,11 @@ export class WindowGuard implements Gate {
     if (this.holds(madeAt, at)) this.sum += delta;
   }
 
+  postpone(amount: number, madeAt: Milliseconds, at: Milliseconds): void {
+    this.correct(-amount, madeAt, at);
+    this.debit(amount, at);
+  }
+
   room(at: Milliseconds): number {
     return Math.max(0, this.allowance - this.used(at));
   }

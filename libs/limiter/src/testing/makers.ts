@@ -63,6 +63,10 @@ class PartialLedger implements Ledger {
     return { vector, cost, slots };
   }
 
+  postpone(entry: Entry, now: Milliseconds): void {
+    this.inner.postpone(entry, now);
+  }
+
   settle(entry: Entry, charge: Charge, now: Milliseconds): void {
     this.inner.settle(entry, charge, now);
   }

@@ -52,6 +52,10 @@ class RecordedDimension implements Dimension {
     this.inner.correct(slot, delta, now);
   }
 
+  postpone(slot: number, amount: number, now: Milliseconds): number {
+    return this.inner.postpone(slot, amount, now);
+  }
+
   pause(until: Milliseconds): void {
     this.write({ kind: 'pause', amount: 0, at: until });
     this.inner.pause(until);
