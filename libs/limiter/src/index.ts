@@ -29,3 +29,4 @@ export {
 } from './estimate/token-estimator.js';
 export type { OutputLength, ReservationRule } from './estimate/reservation.js';
 export { aged, type DimensionState, type RestorableDimension } from './quota/dimension-state.js';
+export type { LimiterSnapshot } from './limiter-snapshot.js';

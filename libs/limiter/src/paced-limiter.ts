@@ -2,6 +2,7 @@ import type { CallIdentity, Clock, Milliseconds, Random, Target, Timers } from '
 import { Dispatcher } from './dispatcher.js';
 import { HoldTimes } from './hold-times.js';
 import { Leases } from './leases.js';
+import { restoreSnapshot, takeSnapshot, type LimiterSnapshot } from './limiter-snapshot.js';
 import type { Ledger } from './ledger/ledger.js';
 import type {
   Ask,
@@ -143,6 +144,16 @@ export class PacedLimiter implements Limiter {
 
   drain(): void {
     this.dispatcher.drain();
+  }
+
+  /** What the next process should know. Take it after `drain`, when the last permit has ended. */
+  snapshot(): LimiterSnapshot {
+    return takeSnapshot(this.parts.ledger, this.parts.clock);
+  }
+
+  /** Continues where the last process ended, instead of supposing that a whole window was spent. Before the first call. */
+  restore(snapshot: LimiterSnapshot): void {
+    restoreSnapshot(this.parts.ledger, this.parts.clock, snapshot);
   }
 
   /** What turns may ask for. */

@@ -67,6 +67,8 @@ export type Sight =
     }
   | { readonly kind: 'left'; readonly at: Milliseconds; readonly wish: Wish };
 
+const CANCELLED: Outcome = { kind: 'cancel', afterMs: 0 };
+
 interface Appointment {
   readonly at: Milliseconds;
   readonly order: number;
@@ -80,6 +82,8 @@ export class Simulation {
   readonly sights: Sight[] = [];
   /** Times at which the limiter's own timer rang. */
   rings = 0;
+  /** Decides instead of the wishes' own outcomes; then a failed attempt is always tried again. */
+  provider: ((wish: Wish, at: Milliseconds) => Outcome) | undefined;
   /** Told before and after each ending, in the same instant. */
   beforeEnd: ((permit: Permit, outcome: Outcome) => void) | undefined;
   afterEnd: ((permit: Permit, outcome: Outcome) => void) | undefined;
@@ -189,10 +193,7 @@ export class Simulation {
   }
 
   private carryOut(wish: Wish, turn: Turn, permit: Permit, attempt: number): void {
-    const outcome = wish.outcomes[Math.min(attempt, wish.outcomes.length - 1)] ?? {
-      kind: 'cancel',
-      afterMs: 0,
-    };
+    const outcome = this.provider?.(wish, this.clock.now()) ?? wish.outcomes[attempt] ?? CANCELLED;
     if (outcome.kind === 'leak') return;
     if (outcome.kind !== 'cancel') permit.sent();
     this.later(outcome.afterMs, () => {
@@ -200,7 +201,7 @@ export class Simulation {
       const ending = end(permit, outcome);
       this.afterEnd?.(permit, outcome);
       this.sights.push({ kind: 'ended', at: this.clock.now(), wish, permit, ending });
-      if (outcome.kind === 'fail' && attempt + 1 < wish.outcomes.length)
+      if (outcome.kind === 'fail' && (this.provider || attempt + 1 < wish.outcomes.length))
         this.attempt(wish, turn, attempt + 1);
       else turn.leave();
     });

@@ -1,0 +1,161 @@
+import { seededRandom, type Milliseconds, type Random } from '@weir/kernel';
+import { createLimiter } from './create-limiter.js';
+import type { DimensionSpec } from './quota/dimension.js';
+import { dimension } from './testing/scenarios.js';
+import { Simulation, type Outcome, type Wish } from './testing/simulation.js';
+
+const MINUTE: Milliseconds = 60_000;
+
+/** An account as it is configured by default: spread of 250 ms, unknown shape, ledger presumed spent. */
+function simulate(
+  dimensions: readonly DimensionSpec[],
+  teams: readonly { readonly id: string; readonly weight: number }[] = [],
+): Simulation {
+  return new Simulation((clock) =>
+    createLimiter({
+      dimensions: dimensions.map((spec) => ({
+        ...spec,
+        windowMs: MINUTE,
+        shape: { kind: 'unknown' },
+        delaySpreadMs: 250,
+      })),
+      teams,
+      clock,
+      timers: clock,
+      random: seededRandom(3),
+      queue: { maxWaitMs: 1e9, maxDepth: 1e6, maxDepthPerTeam: 1e6 },
+    }),
+  );
+}
+
+const wish = (at: Milliseconds, more: Partial<Wish> = {}): Wish => ({
+  at,
+  team: 'a',
+  model: 'm',
+  input: 0,
+  output: 0,
+  patienceMs: MINUTE,
+  outcomes: [{ kind: 'settle', afterMs: 400 }],
+  ...more,
+});
+
+/** Arrivals of a Poisson process. */
+function poisson(
+  perMinute: number,
+  fromMs: Milliseconds,
+  untilMs: Milliseconds,
+  random: Random,
+): Milliseconds[] {
+  const times: Milliseconds[] = [];
+  const step = (): Milliseconds => (-Math.log(1 - random.next()) * MINUTE) / perMinute;
+  for (let at = fromMs + step(); at < untilMs; at += step()) times.push(at);
+  return times;
+}
+
+const waitOf = ({ wish: { at: asked }, at }: { wish: Wish; at: Milliseconds }): Milliseconds =>
+  at - 10_000 - asked;
+
+const median = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
+
+describe('pacing', () => {
+  it('turns a retry storm into a queue: 500 waiters, a window that is full for 20 s, 1.1 calls a request', async () => {
+    const simulation = simulate([dimension({}, 'requests', 600)]);
+    const accepted: Milliseconds[] = Array.from({ length: 600 }, () => 10_000 + 20_000 - MINUTE);
+    const refuse = (hintMs: Milliseconds): Outcome => ({
+      kind: 'fail',
+      afterMs: 50,
+      failure: 'rate_limit_requests',
+      hintMs: Math.ceil(hintMs / 1000) * 1000,
+    });
+    simulation.provider = (_wish, at): Outcome => {
+      const oldest = accepted.at(-600) ?? -Infinity;
+      if (oldest > at - MINUTE) return refuse(oldest + MINUTE - at);
+      accepted.push(at);
+      return { kind: 'settle', afterMs: 400 };
+    };
+    simulation.add(Array.from({ length: 500 }, () => wish(0, { patienceMs: 120_000 })));
+    await simulation.run();
+    const served = simulation.ended.filter(({ ending }) => ending.kind === 'settled');
+    expect(served).toHaveLength(500);
+    expect(simulation.granted.length).toBeGreaterThan(500);
+    expect(simulation.granted.length).toBeLessThanOrEqual(550);
+    expect(simulation.refused).toHaveLength(0);
+  });
+
+  it('keeps two models under one account apart: B never waits, A gets what it gets alone', async () => {
+    const dimensions = [dimension({}, 'requests', 60), dimension({ model: 'A' }, 'requests', 30)];
+    const [from, until] = [5 * MINUTE, 35 * MINUTE];
+    const a = poisson(60, 0, until, seededRandom(11)).map((at) => wish(at, { model: 'A', team: 'a' }));
+    const random = seededRandom(12);
+    const b = Array.from({ length: 35 * 25 }, (_, n) =>
+      wish((n + random.next()) * 2_400, { model: 'B', team: 'b' }),
+    );
+    const run = async (wishes: readonly Wish[]): Promise<Simulation['granted']> => {
+      const simulation = simulate(dimensions);
+      simulation.add(wishes);
+      await simulation.run({ until });
+      return simulation.granted.filter(({ at }) => at >= 10_000 + from);
+    };
+    const together = await run([...a, ...b]);
+    const alone = await run(a);
+    const ofA = together.filter(({ wish: { model } }) => model === 'A');
+    const ofB = together.filter(({ wish: { model } }) => model === 'B');
+    expect(median(ofB.map(waitOf))).toBeLessThan(500);
+    expect(ofA.length).toBeGreaterThanOrEqual(alone.length * 0.99);
+  });
+
+  it.each(['a', 'b'])(
+    'serves nine tenths of the TPM within two windows of its ETA, small ones of team %s around it',
+    async (team) => {
+      const simulation = simulate([dimension({}, 'requests', 600), dimension({}, 'tokens', 100_000)]);
+      const arrives = 5 * MINUTE;
+      const small = poisson(75, 0, 12 * MINUTE, seededRandom(21));
+      simulation.add(small.map((at) => wish(at, { team, input: 2_000, patienceMs: 10 * MINUTE })));
+      const large = wish(arrives, { input: 90_000, patienceMs: 20 * MINUTE });
+      let eta = Infinity;
+      simulation.at(arrives, () => {
+        const identity = {
+          requestId: 'r',
+          team: 'a',
+          model: 'm',
+          operation: 'chat',
+          template: 'none',
+        } as const;
+        const ask = {
+          target: { account: 'main', model: 'm' },
+          cost: { inputTokens: 90_000, outputTokens: 0 },
+        };
+        eta = simulation.limiter.eta({ ...identity, priority: 'normal' }, ask);
+      });
+      simulation.add([large]);
+      await simulation.run();
+      const grant = simulation.granted.find(({ wish: { input } }) => input === 90_000);
+      expect(grant?.at).toBeLessThanOrEqual(eta + 2 * MINUTE);
+      const around = simulation.granted.filter(({ at }) => at > 10_000 + arrives && at < (grant?.at ?? 0));
+      expect(around.length).toBeGreaterThan(0);
+      const after = simulation.granted.filter(
+        ({ at }) => at > (grant?.at ?? 0) && at < (grant?.at ?? 0) + MINUTE,
+      );
+      expect(after.length).toBeGreaterThan(0);
+    },
+  );
+
+  it('shares an account at twice its load equally: Jain at least 0.99 over ten minutes', async () => {
+    const teams = ['a', 'b', 'c', 'd', 'e'].map((id) => ({ id, weight: 1 }));
+    const simulation = simulate([dimension({}, 'requests', 60), dimension({}, 'tokens', 1_000_000)], teams);
+    const [from, until] = [2 * MINUTE, 12 * MINUTE];
+    const demand = [48, 36, 18, 15, 13];
+    teams.forEach(({ id: team }, index) => {
+      const times = poisson(demand[index] ?? 0, 0, until, seededRandom(31 + index));
+      simulation.add(times.map((at) => wish(at, { team, input: 5_000, output: 2_000 })));
+    });
+    await simulation.run({ until });
+    const late = simulation.granted.filter(({ at }) => at >= 10_000 + from);
+    const served = teams.map(({ id }) => late.filter(({ wish: { team } }) => team === id).length);
+    const sum = served.reduce((total, each) => total + each, 0);
+    const squares = served.reduce((total, each) => total + each ** 2, 0);
+    expect(sum ** 2 / (served.length * squares)).toBeGreaterThanOrEqual(0.99);
+    expect(sum).toBeGreaterThanOrEqual(60 * 10 * 0.97);
+  });
+});
