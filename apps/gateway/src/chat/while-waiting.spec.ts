@@ -42,7 +42,7 @@ describe('whileWaiting', () => {
     } as const;
     const { clock, work, signs, result } = harness({ opening: head });
     await clock.advance(260);
-    expect(signs).toEqual(['50 head', '150 : waiting', '250 : waiting']);
+    expect(signs).toEqual(['50 head', '50 : waiting', '150 : waiting', '250 : waiting']);
     work.reject(new Error('no'));
     await expect(result).rejects.toThrow('no');
     expect(clock.armed).toBe(0);

@@ -31,15 +31,17 @@ export async function* whileWaiting<T>(work: Promise<T>, patience: Patience<T>):
   );
   let taken = false;
   let waitMs = patience.firstMs;
-  let sign: Outgoing = opening ?? WAITING;
+  let head = opening;
   try {
     for (;;) {
       if (await within(waitMs, over, timers)) {
         taken = true;
         return await work;
       }
-      yield sign;
-      sign = WAITING;
+      if (head !== undefined) yield head;
+      head = undefined;
+      // A head alone stays in Node's hands until the first byte of a body.
+      yield WAITING;
       waitMs = everyMs;
     }
   } finally {
