@@ -188,8 +188,10 @@ export class PacedLimiter implements Limiter {
         (spec.scope === 'account' || spec.model === target.model) &&
         ours !== Infinity,
     );
+    // Headers show one of the two; where it is the account's, it says nothing of the model's.
+    if (stated.some((dimension) => dimension.limit === limit)) return;
     const dimension = stated.find(({ spec }) => spec.scope === 'model') ?? stated[0];
-    if (dimension && limit > 0 && dimension.limit !== limit) this.change(dimension, limit);
+    if (dimension && limit > 0) this.change(dimension, limit);
   }
 
   private change(dimension: Dimension, limit: number): void {
