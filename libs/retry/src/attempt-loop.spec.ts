@@ -175,16 +175,19 @@ describe('AttemptLoop', () => {
     /** Ranks of accounts; every attempt goes to the first of its rank that was not avoided. */
     function courseOf(...ranks: string[][]): Course & { next(): string } {
       let rank = 0;
+      let account: string | undefined;
       const avoided = new Set<string>();
       const left = (): string[] => (ranks[rank] ?? []).filter((account) => !avoided.has(account));
       return {
-        account: undefined,
+        get account() {
+          return account;
+        },
         next() {
-          this.account = left()[0] ?? ranks[rank]?.[0];
-          return this.account ?? '';
+          account = left()[0] ?? ranks[rank]?.[0] ?? '';
+          return account;
         },
         avoid() {
-          avoided.add(this.account ?? '');
+          avoided.add(account ?? '');
           if (left().length > 0) return true;
           avoided.clear();
           return false;

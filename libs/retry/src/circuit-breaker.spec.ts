@@ -81,6 +81,20 @@ describe('CircuitBreaker', () => {
     expect(breaker.slots).toBe(Infinity);
   });
 
+  it('believes a probe that breaks after its answer began, in whichever round that is', () => {
+    const breaker = opened();
+    breaker.wake(1_000);
+    const first = breaker.enter();
+    breaker.succeeded(first, 1_000);
+    expect(breaker.state).toMatchObject({ kind: 'half_open', probes: 2 });
+    breaker.failed(first, 1_100);
+    expect(breaker.state.kind).toBe('open');
+    expect(openUntil(breaker)).toBeGreaterThanOrEqual(1_100 + 2 * POLICY.openMs);
+    breaker.leave(first);
+    breaker.wake(openUntil(breaker));
+    expect(breaker.slots).toBe(1);
+  });
+
   it('lets another one probe for a probe without a verdict', () => {
     const breaker = opened();
     breaker.wake(1_000);

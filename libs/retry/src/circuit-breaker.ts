@@ -27,10 +27,14 @@ export type BreakerState =
       readonly passed: number;
     };
 
+type Probing = Extract<BreakerState, { kind: 'half_open' }>;
+
 /** One attempt that went through a breaker. */
 export interface Passage {
-  /** The state it went through: what it tells is about that state only. */
+  /** How often the breaker had opened: what was sent before it opened says nothing about the time after. */
   readonly era: number;
+  /** Probes of the round that it belongs to; 0 where it was none. */
+  readonly round: number;
   verdict: 'none' | 'succeeded' | 'failed';
 }
 
@@ -43,8 +47,8 @@ const CLOSED: BreakerState = { kind: 'closed' };
  * The circuit breaker of one model of one account. It holds no timer and no queue: time is passed in, and `slots` tells
  * how many attempts may be under way, so that whoever keeps the queue lets exactly the probes through.
  *
- * Invariants: it opens only from verdicts; a round admits exactly its probes; what was sent before a change of state
- * says nothing about the state after it.
+ * Invariants: it opens only from verdicts; a round admits exactly its probes; what was sent before it
+ * opened says nothing about the time after.
  */
 export class CircuitBreaker {
   private standing = CLOSED;
@@ -85,9 +89,10 @@ export class CircuitBreaker {
   /** An attempt goes through; every one has to `leave` in the end. */
   enter(): Passage {
     this.underWay += 1;
-    const { standing } = this;
-    if (standing.kind === 'half_open') this.standing = { ...standing, admitted: standing.admitted + 1 };
-    return { era: this.era, verdict: 'none' };
+    const { standing, era } = this;
+    if (standing.kind !== 'half_open') return { era, round: 0, verdict: 'none' };
+    this.standing = { ...standing, admitted: standing.admitted + 1 };
+    return { era, round: standing.probes, verdict: 'none' };
   }
 
   /** The answer began. */
@@ -96,10 +101,13 @@ export class CircuitBreaker {
     passage.verdict = 'succeeded';
     const { standing } = this;
     if (standing.kind === 'closed') this.window.at(now).successes += 1;
-    else if (standing.kind === 'half_open') this.passed(standing);
+    else if (isProbe(passage, standing)) this.passed(standing);
   }
 
-  /** It failed; after `succeeded` the success is taken back, so that a provider that cuts every answer opens too. */
+  /**
+   * It failed; after `succeeded` the success is taken back, so that a provider that cuts every answer opens it too, and
+   * a probe that breaks late still ends the probing.
+   */
   failed(passage: Passage, now: Milliseconds): void {
     if (passage.era !== this.era || passage.verdict === 'failed') return;
     const { standing } = this;
@@ -112,7 +120,7 @@ export class CircuitBreaker {
   leave(passage: Passage): void {
     this.underWay -= 1;
     const { standing } = this;
-    if (standing.kind === 'half_open' && passage.era === this.era && passage.verdict === 'none')
+    if (passage.era === this.era && passage.verdict === 'none' && isProbe(passage, standing))
       this.standing = { ...standing, admitted: standing.admitted - 1 };
   }
 
@@ -121,7 +129,7 @@ export class CircuitBreaker {
     if (this.standing.kind === 'open' && now >= this.standing.until) this.probe(ROUNDS[0]);
   }
 
-  private passed(round: Extract<BreakerState, { kind: 'half_open' }>): void {
+  private passed(round: Probing): void {
     const passed = round.passed + 1;
     if (passed < round.probes) {
       this.standing = { ...round, passed };
@@ -157,25 +165,26 @@ export class CircuitBreaker {
   }
 
   private open(until: Milliseconds): void {
-    this.enterState({ kind: 'open', until });
+    this.era += 1;
+    this.standing = { kind: 'open', until };
   }
 
   private probe(probes: number): void {
-    this.enterState({ kind: 'half_open', probes, admitted: 0, passed: 0 });
+    this.standing = { kind: 'half_open', probes, admitted: 0, passed: 0 };
   }
 
   private close(): void {
     this.failedRounds = 0;
     this.window = this.emptyWindow();
-    this.enterState(CLOSED);
-  }
-
-  private enterState(state: BreakerState): void {
-    this.era += 1;
-    this.standing = state;
+    this.standing = CLOSED;
   }
 
   private emptyWindow(): CellRing<{ successes: number; failures: number }> {
     return new CellRing(this.policy.windowMs / CELLS, CELLS, () => ({ successes: 0, failures: 0 }));
   }
+}
+
+/** Whether an attempt of this era is one of the probes that a breaker waits for. */
+function isProbe(passage: Passage, standing: BreakerState): standing is Probing {
+  return standing.kind === 'half_open' && passage.round === standing.probes;
 }

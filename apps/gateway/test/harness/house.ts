@@ -15,6 +15,9 @@ import type { IncomingMessage } from 'node:http';
 export interface HouseOptions {
   /** Changes to the one account, `main`. */
   readonly account?: object;
+  /** Several accounts instead: changes to each. */
+  readonly accounts?: readonly object[];
+  readonly routes?: object;
   readonly teams?: readonly object[];
   readonly queue?: object;
   readonly retry?: object;
@@ -30,6 +33,18 @@ export interface Status {
   readonly draining: boolean;
   readonly answers: { readonly open: number; readonly bufferedBytes: number };
   readonly limiter: LimiterStatus;
+  readonly breakers: readonly {
+    readonly account: string;
+    readonly model: string;
+    readonly state: string;
+    readonly until?: number;
+  }[];
+  readonly parked: readonly {
+    readonly account: string;
+    readonly model?: string;
+    readonly reason: string;
+    readonly until?: number;
+  }[];
 }
 
 export type Headers = Readonly<Record<string, string>>;
@@ -180,16 +195,15 @@ function asBody(body: object | string | Uint8Array): string | Uint8Array {
 
 function configOf(options: HouseOptions, baseUrl: string): GatewayConfig {
   const file = {
-    accounts: [
-      {
-        id: 'main',
-        profile: 'generic',
-        baseUrl,
-        apiKey: SIM_KEY,
-        models: { [MODEL]: {}, [OTHER_MODEL]: {} },
-        ...options.account,
-      },
-    ],
+    accounts: (options.accounts ?? [options.account]).map((changes) => ({
+      id: 'main',
+      profile: 'generic',
+      baseUrl,
+      apiKey: SIM_KEY,
+      models: { [MODEL]: {}, [OTHER_MODEL]: {} },
+      ...changes,
+    })),
+    ...(options.routes === undefined ? {} : { routes: options.routes }),
     teams: options.teams ?? [
       { id: 'search', keys: [digestKey(TEAM_KEY)] },
       { id: 'chat', keys: [digestKey(OTHER_TEAM_KEY)] },

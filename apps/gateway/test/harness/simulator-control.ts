@@ -40,7 +40,11 @@ export class SimulatorControl {
 
   /** Everything that came with the gateway's key. */
   async total(): Promise<Tally> {
-    return (await this.ledger()).keys[SIM_KEY]?.total ?? NOTHING;
+    return this.ofKey(SIM_KEY);
+  }
+
+  async ofKey(key: string): Promise<Tally> {
+    return (await this.ledger()).keys[key]?.total ?? NOTHING;
   }
 
   async ofModel(model: string): Promise<Tally> {

@@ -130,7 +130,9 @@ export class TargetHealth {
   enter(target: Target): Passage | undefined {
     if (this.parked().of(target, this.now())) return undefined;
     const breaker = this.watched.get(keyOf(target))?.breaker;
-    return breaker?.admits === false ? undefined : (breaker?.enter() ?? { era: 0, verdict: 'none' });
+    return breaker?.admits === false
+      ? undefined
+      : (breaker?.enter() ?? { era: 0, round: 0, verdict: 'none' });
   }
 
   /** The answer began. */
