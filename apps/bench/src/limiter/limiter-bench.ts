@@ -11,7 +11,7 @@ import { Medians } from './medians.js';
 import { limiterPage, limiterTables } from './report.js';
 
 const FILE = join(REPOSITORY, 'docs/benchmarks/limiter.md');
-const ROUNDS = 5;
+const ROUNDS = 3;
 const NAMES = Object.keys(CONTENDERS) as readonly ContenderName[];
 
 /** What is measured of everybody, and what of Weir alone. */
@@ -27,7 +27,7 @@ const PROGRAM: readonly (readonly [MeasureName, waiters: number, who: readonly C
 ];
 
 /**
- * Compares what limiters cost; prints the tables and the verdicts. `--rounds=N` (default 5) shortens
+ * Compares what limiters cost; prints the tables and the verdicts. `--rounds=N` (default 3) shortens
  * it, and then nothing is written; without it docs/benchmarks/limiter.md is.
  * @returns whether every verdict holds
  */

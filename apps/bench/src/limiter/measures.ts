@@ -14,25 +14,27 @@ export const MEASURES = { free, drain, pace, memory } satisfies Record<
 export type MeasureName = keyof typeof MEASURES;
 
 const FREE_ROUNDS = 60;
-const FREE_BATCH = 2_000;
+const FREE_WARM_UP_ROUNDS = 20;
+const FREE_MS = 6_000;
 
 /** Nanoseconds of an acquire that nothing holds up; what comes after it, if anything, is timed apart. */
 async function free(name: ContenderName, batch: number): Promise<Measured> {
   const contender: Contender = CONTENDERS[name](UNLIMITED);
-  const size = Math.min(batch, FREE_BATCH);
   const acquires: number[] = [];
   const releases: number[] = [];
-  for (let round = 0; round < FREE_ROUNDS; round += 1) {
+  const end = performance.now() + FREE_MS;
+  while (acquires.length < FREE_ROUNDS && performance.now() < end) {
     const granted: unknown[] = [];
     const start = performance.now();
-    for (let index = 0; index < size; index += 1) granted.push(await contender.acquire(index));
+    for (let index = 0; index < batch; index += 1) granted.push(await contender.acquire(index));
     const got = performance.now();
     granted.forEach((each, index) => contender.release?.(each, index));
-    acquires.push(((got - start) / size) * 1e6);
-    releases.push(((performance.now() - got) / size) * 1e6);
+    acquires.push(((got - start) / batch) * 1e6);
+    releases.push(((performance.now() - got) / batch) * 1e6);
   }
-  // The first rounds are the compiler's.
-  return { acquireNs: median(acquires.slice(20)), releaseNs: median(releases.slice(20)) };
+  // The first rounds are the compiler's; who is so slow that there are no others has them counted.
+  const from = acquires.length > FREE_WARM_UP_ROUNDS ? FREE_WARM_UP_ROUNDS : 0;
+  return { acquireNs: median(acquires.slice(from)), releaseNs: median(releases.slice(from)) };
 }
 
 const DRAIN_PER_SECOND = 2_000;
