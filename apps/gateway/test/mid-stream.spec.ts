@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { ScriptedUpstream } from '@weir/testing';
+import { OpenAI } from 'openai';
 import { contentOf, dataOf, simHashOf } from './harness/chunks.js';
-import { House, MODEL, OTHER_MODEL, question } from './harness/house.js';
+import { House, MODEL, OTHER_MODEL, question, TEAM_KEY } from './harness/house.js';
 import { idOf, linksOf } from './harness/span-log.js';
 
 const SERVER = 'POST /v1/chat/completions';
@@ -94,7 +96,7 @@ describe('splice', () => {
     expect(await house.sim.total()).toMatchObject({ received: 2, admitted: 2, completed: 1, aborted: 1 });
   });
 
-  it('cuts the frame in which the text ends, where the second answer is cut into other pieces', async () => {
+  it('goes on within frames of many words', async () => {
     await house.sim.behaviour({ frameBytes: 12 });
     const expected = await whole(STREAM);
     await house.sim.behaviour({ frameBytes: 12 });
@@ -241,5 +243,74 @@ describe('a caller who leaves while its answer is asked again', () => {
     await house.quiet();
     expect((await house.sim.total()).aborted).toBe(2);
     expect(house.time.armed).toBe(0);
+  });
+});
+
+describe('the bytes of a joined stream', () => {
+  const SSE = { 'content-type': 'text/event-stream' };
+  const event = (id: string, choice: string): string =>
+    `data: {"id":"${id}","created":${id === 'a' ? 1 : 2},"x":1.0,"choices":[${choice}]}\n\n`;
+  const said = (id: string, content: string): string =>
+    event(id, `{"index":0,"delta":{"content":"${content}"},"finish_reason":null}`);
+  const role = (id: string): string => event(id, '{"index":0,"delta":{"role":"assistant"}}');
+  const finish = (id: string): string => event(id, '{"index":0,"delta":{},"finish_reason":"stop"}');
+  const DONE = ': bye\ndata: [DONE]\n\n';
+  let upstream: ScriptedUpstream;
+  let scripted: House;
+
+  beforeAll(async () => {
+    upstream = await ScriptedUpstream.start();
+    scripted = await House.start({
+      baseUrl: upstream.baseUrl,
+      account: { models: { [MODEL]: { midStream: 'splice' }, [OTHER_MODEL]: { midStream: 'continue' } } },
+    });
+  });
+  afterAll(async () => {
+    await scripted.close();
+    await upstream.stop();
+  });
+
+  /** What the caller got, without what the gateway told in a comment. */
+  async function joined(model: string, first: readonly string[], second: readonly string[]): Promise<string> {
+    upstream.script({ headers: SSE, chunks: first, end: 'cut' }, { headers: SSE, chunks: second });
+    const { text } = await scripted.chat(question({ model, stream: true }));
+    return text.replace(/(^: x-.*\n)+\n/m, '');
+  }
+
+  it('are those of the first answer, then of the second from the cut on', async () => {
+    const first = [role('a'), said('a', 'Hé'), said('a', 'llo')];
+    const second = [role('b'), ': ping\n\n', said('b', 'H\\u00e9l'), said('b', 'lo, you'), finish('b'), DONE];
+    expect(await joined(MODEL, first, second)).toBe(
+      [...first, said('a', ', you'), finish('a'), DONE]
+        .join('')
+        .replaceAll('"id":"b","created":2', '"id":"a","created":1'),
+    );
+    expect(upstream.calls.at(-1)?.body).toBe(upstream.calls.at(-2)?.body);
+  });
+
+  it('are those of the rest, where it was asked for', async () => {
+    const first = [role('a'), said('a', 'Hé'), said('a', 'llo')];
+    const second = [role('b'), said('b', ', you'), finish('b'), DONE];
+    expect(await joined(OTHER_MODEL, first, second)).toBe(
+      [...first, said('a', ', you'), finish('a'), DONE].join(''),
+    );
+    expect(JSON.parse(upstream.calls.at(-1)?.body ?? '')).toMatchObject({
+      messages: [
+        { role: 'user', content: 'hello' },
+        { role: 'assistant', content: 'Héllo' },
+      ],
+    });
+  });
+});
+
+describe('the openai client', () => {
+  it.each([MODEL, OTHER_MODEL])('sees nothing but one answer (%s)', async (model) => {
+    const client = new OpenAI({ baseURL: `${house.url}/v1`, apiKey: TEAM_KEY, maxRetries: 0 });
+    const expected = await whole({ ...STREAM, model });
+    await house.sim.faults({ times: 1, cutAtByte: 3000 });
+    const messages = [{ role: 'user' as const, content: 'hello' }];
+    const completion = await client.chat.completions.stream({ model, messages }).finalChatCompletion();
+    expect(completion.choices[0]?.message.content).toBe(expected);
+    expect(completion.choices[0]?.finish_reason).toBe('stop');
   });
 });

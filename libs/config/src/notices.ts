@@ -3,7 +3,7 @@ import type { ConfigFile } from './schema.js';
 
 /** What is legal, but perhaps not what was meant. */
 export function noticesOf(file: ConfigFile): readonly string[] {
-  return [...unpaced(file), ...idleLimits(file), ...borrowedNames(file)];
+  return [...unpaced(file), ...idleLimits(file), ...borrowedNames(file), ...restarting(file)];
 }
 
 /** Without any limit the gateway can only react to 429s. */
@@ -46,6 +46,23 @@ function borrowedNames(file: ConfigFile): readonly string[] {
         models.has(name) && !targets.some((target) => splitTarget(target).model === name),
     )
     .map(([name]) => `Route ${name} has the name of a model that it does not serve first.`);
+}
+
+/** Providers that begin anew after an assistant message at the end, or go on only with a flag of their own (2026-11). */
+const RESTARTING: ReadonlySet<string> = new Set(['openai', 'azure', 'mistral', 'deepseek', 'vllm']);
+
+/** Nobody could tell a continued answer from one that begins anew in the middle of the other. */
+function restarting(file: ConfigFile): readonly string[] {
+  return file.accounts
+    .filter(({ profile }) => RESTARTING.has(profile))
+    .flatMap(({ id, profile, models }) =>
+      Object.entries(models)
+        .filter(([, { midStream }]) => midStream === 'continue')
+        .map(
+          ([name]) =>
+            `Model ${id}/${name} is to continue broken streams, but ${profile} does not go on with an assistant message at the end.`,
+        ),
+    );
 }
 
 function isEmpty(limits: object | undefined): boolean {

@@ -105,6 +105,15 @@ describe('routes', () => {
     expect(notices).toContain('Route m has the name of a model that it does not serve first.');
   });
 
+  it('warn of streams that are to be continued by a provider that begins anew', () => {
+    const account = (profile: string): string =>
+      `{ id: main, profile: ${profile}, baseUrl: https://x, apiKey: k, limits: { concurrency: 1 }, models: { m: { midStream: continue } } }`;
+    expect(load(`accounts: [${account('openai')}]\n`).notices).toEqual([
+      'Model main/m is to continue broken streams, but openai does not go on with an assistant message at the end.',
+    ]);
+    expect(load(`accounts: [${account('openrouter')}]\n`).notices).toEqual([]);
+  });
+
   it('warn of a model limit above its account, and keep both', () => {
     const account = `{ id: main, baseUrl: https://x, apiKey: k, limits: { requestsPerMinute: 60 },
       models: { m: { limits: { requestsPerMinute: 300, burst: 20 } } } }`;
