@@ -244,7 +244,7 @@ function callOf({ attributes }: EndedSpan): string {
 }
 
 /** One attempt, wait and acquire for each call, one retry between two, each linked to the call before it. */
-function expectSpans(model: string, { calls }: Outcome): void {
+function expectSpans(model: string, { calls, charged }: Outcome): void {
   const { spans } = house;
   const [server] = spans.named(SERVER);
   const attempts = spans.named(`chat ${model}`);
@@ -255,6 +255,11 @@ function expectSpans(model: string, { calls }: Outcome): void {
     calls.map((_, index) => (index === 0 ? [] : [idOf(attempts[index - 1])])),
   );
   expect(retries.map(linksOf)).toEqual(calls.slice(1).map((_, index) => [idOf(attempts[index])]));
+  // Only what follows a break behind the commit point is a resumed stream.
+  const results = attempts.map(({ attributes }) => attributes['weir.resume.result']);
+  expect(results).toEqual(
+    calls.map((_, index) => (charged[index - 1] === 'what came' ? 'joined' : undefined)),
+  );
   for (const name of ['weir.queue.wait', 'weir.acquire'])
     expect(spans.named(name)).toHaveLength(calls.length);
 }

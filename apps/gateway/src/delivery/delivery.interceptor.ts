@@ -3,6 +3,7 @@ import { toGatewayError } from '@weir/kernel';
 import type { FastifyReply } from 'fastify';
 import { Observable } from 'rxjs';
 import { AnswerWriter } from './answer-writer.js';
+import { FailureLog } from './failure-log.js';
 import { OpenAnswers } from './open-answers.js';
 import { isHead, type AnswerHead, type Outgoing } from './outgoing.js';
 import { RequestSpans } from './request-spans.js';
@@ -18,6 +19,7 @@ export class DeliveryInterceptor implements NestInterceptor<Offer<Outgoing>, und
   constructor(
     @Inject(OpenAnswers) private readonly answers: OpenAnswers,
     @Inject(RequestSpans) private readonly spans: RequestSpans,
+    @Inject(FailureLog) private readonly log: FailureLog,
   ) {}
 
   intercept(context: ExecutionContext, next: CallHandler<Offer<Outgoing>>): Observable<undefined> {
@@ -39,7 +41,9 @@ export class DeliveryInterceptor implements NestInterceptor<Offer<Outgoing>, und
             subscriber.error(thrown);
             return;
           }
-          writer.fail(toGatewayError(thrown));
+          const error = toGatewayError(thrown);
+          if (error.code === 'internal') this.log.unexpected(reply.request.id, thrown);
+          writer.fail(error);
           over();
         },
         complete: () => {

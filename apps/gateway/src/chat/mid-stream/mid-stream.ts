@@ -26,6 +26,7 @@ export class MidStream {
 /** Frames as they come; a break is the end. */
 class PlainRelay implements Relay {
   readonly outgoing: AsyncIterable<Outgoing>;
+  private settled = false;
 
   constructor(
     private readonly call: ChatCall,
@@ -40,6 +41,8 @@ class PlainRelay implements Relay {
   }
 
   settle(): void {
+    if (this.settled) return;
+    this.settled = true;
     this.steps.settle(this.call, this.granted);
   }
 }
