@@ -6,6 +6,7 @@ import {
   type Target,
   type Timers,
 } from '@weir/kernel';
+import { AbortWatch } from './abort-watch.js';
 import { Alarm } from './alarm.js';
 import type { HoldTimes } from './hold-times.js';
 import type { Leases } from './leases.js';
@@ -46,6 +47,7 @@ export class Dispatcher {
   readonly queues = new Map<string, FairQueue>();
   waiting = 0;
   draining = false;
+  private readonly watch = new AbortWatch();
   private readonly reservations = new Reservations();
   private readonly deadlines = new TicketHeap<Waiter>((a, b) => a.deadline < b.deadline);
   private readonly passes = new GrantPass(this.reservations);
@@ -77,12 +79,14 @@ export class Dispatcher {
     if (this.draining) return Promise.reject(draining());
     const flow = this.flow(ask.target, turn.member);
     const now = this.parts.clock.now();
-    if (turn.speaking && this.waiting === 0 && now <= turn.at.deadline) {
+    if (turn.speaking && this.waiting === 0 && now <= turn.deadline) {
       const entry = this.parts.ledger.admit(flow.vector, ask.cost, now);
       if (entry !== undefined)
         return Promise.resolve(this.grantIdle(turn, flow, entry, { target: ask.target, now }));
     }
-    return this.wait(turn, new Waiter(turn, flow, ask, { signal, askedAt: now }), now);
+    return new Promise((end) => {
+      this.wait(new Waiter(turn, flow, ask, { signal, askedAt: now, end }), now);
+    });
   }
 
   /** A waiter's conversation lets it go on, if there is still time for it. */
@@ -160,18 +164,20 @@ export class Dispatcher {
     return expect(flow.model.queue, flow, { cost, priority }, { now, hold: this.parts.holds.mean });
   }
 
-  private wait(turn: PacedTurn, waiter: Waiter, now: Milliseconds): Promise<Permit> {
+  private wait(waiter: Waiter, now: Milliseconds): void {
+    const { turn } = waiter;
     const refusal = this.neverAnyMore(waiter, now) ?? this.notInTime(waiter, now);
-    if (refusal) return Promise.reject(refusal);
+    if (refusal) {
+      waiter.refused(refusal);
+      return;
+    }
     turn.waiter = waiter;
     this.waiting += 1;
     this.parts.teams.count(turn);
     this.deadlines.push(waiter);
-    waiter.listen();
     if (turn.speaking) this.enterOrder(waiter, now);
-    if (waiter.waiting) waiter.listen();
+    if (waiter.waiting) this.watch.add(waiter);
     this.arm();
-    return waiter.promise;
   }
 
   private enterOrder(waiter: Waiter, now: Milliseconds): void {
@@ -247,6 +253,7 @@ export class Dispatcher {
   private forget(waiter: Waiter): void {
     waiter.waiting = false;
     waiter.turn.waiter = undefined;
+    this.watch.remove(waiter);
     this.waiting -= 1;
     this.parts.teams.uncount(waiter.turn);
     this.deadlines.tidy(this.waiting);

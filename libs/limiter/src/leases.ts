@@ -1,45 +1,74 @@
 import type { Milliseconds } from '@weir/kernel';
-import type { Vector } from './ledger/ledger.js';
-import type { PacedPermit } from './permit.js';
+import type { Flow } from './queue/flow.js';
+
+/** Leases that begin within this part of a lease's length end together. */
+const GRAIN = 1 / 32;
+
+/** Slots of one flow that were taken at about the same time. */
+export interface Lease {
+  readonly flow: Flow;
+  readonly startedAt: Milliseconds;
+  /** Permits that hold it. */
+  open: number;
+  /** It ran out: its slots are free, and the endings of its permits free nothing more. */
+  over: boolean;
+}
 
 /**
- * Slots are held, so a permit that nobody ends would take its slot for ever. A slot is therefore a lease: a permit
- * that is open for longer than any call may last is ended at its reservation and counted as leaked. What it spent of
- * rates stays spent: it may have been sent.
+ * Slots are held, so a permit that nobody ends would take its slot for ever. A slot is therefore a lease: after longer
+ * than any call may last it comes back, and the permit counts as leaked. What the permit spent of rates stays spent,
+ * because it may have been sent. No permit is kept alive for that, so one that is forgotten costs no memory.
  */
 export class Leases {
-  /** Permits that were never ended. */
+  /** Permits whose slots were taken back. */
   leaked = 0;
-  /** Open permits that hold a slot, oldest first. */
-  private readonly holders = new Set<PacedPermit>();
+  private readonly leases: Lease[] = [];
+  private readonly current = new WeakMap<Flow, Lease>();
 
   /** @param leaseMs longer than the longest call */
   constructor(private readonly leaseMs: Milliseconds) {}
 
-  opened(permit: PacedPermit, vector: Vector): void {
-    for (const { spec } of vector) {
-      if (spec.unit !== 'slots') continue;
-      this.holders.add(permit);
-      return;
+  /** A permit of a flow that has slots is granted. */
+  open(flow: Flow, now: Milliseconds): Lease {
+    let lease = this.current.get(flow);
+    if (lease === undefined || now > lease.startedAt + this.leaseMs * GRAIN) {
+      lease = { flow, startedAt: now, open: 0, over: false };
+      this.current.set(flow, lease);
+      this.leases.push(lease);
     }
+    lease.open += 1;
+    return lease;
   }
 
-  closed(permit: PacedPermit): void {
-    this.holders.delete(permit);
-  }
-
-  /** When the oldest lease runs out. Infinity without one. */
+  /** When the oldest lease that is held runs out. Infinity without one. */
   nextExpiry(): Milliseconds {
-    for (const oldest of this.holders) return oldest.grantedAt + this.leaseMs;
-    return Infinity;
+    const oldest = this.oldest();
+    return oldest ? this.expiryOf(oldest) : Infinity;
   }
 
-  /** Ends what has run out. */
+  /** Takes back what has run out. */
   reap(now: Milliseconds): void {
-    for (const permit of this.holders) {
-      if (permit.grantedAt + this.leaseMs > now) return;
-      this.leaked += 1;
-      permit.settle({ inputTokens: undefined, outputTokens: undefined });
+    for (let lease = this.oldest(); lease && this.expiryOf(lease) <= now; lease = this.oldest()) {
+      lease.over = true;
+      this.leaked += lease.open;
+      for (const dimension of lease.flow.vector) {
+        if (dimension.spec.unit === 'slots') dimension.correct(0, -lease.open, now);
+      }
+      lease.open = 0;
     }
+  }
+
+  /** The oldest that is held. Those before it are forgotten: only the newest of a flow may be taken again. */
+  private oldest(): Lease | undefined {
+    const held = this.leases.findIndex(({ open }) => open > 0);
+    const gone = held < 0 ? this.leases.length : held;
+    for (const lease of this.leases.splice(0, gone)) {
+      if (this.current.get(lease.flow) === lease) this.current.delete(lease.flow);
+    }
+    return this.leases.at(0);
+  }
+
+  private expiryOf(lease: Lease): Milliseconds {
+    return lease.startedAt + this.leaseMs * (1 + GRAIN);
   }
 }

@@ -1,5 +1,6 @@
 import type { GatewayError, Milliseconds, Target } from '@weir/kernel';
 import type { Entry } from './ledger/ledger.js';
+import type { Lease } from './leases.js';
 import type { Cost, Ending, Permit, Usage } from './limiter.js';
 import type { Flow } from './queue/flow.js';
 import { alreadyEnded, cancelledVerdict, settledVerdict, type Verdict } from './refund-rule.js';
@@ -34,6 +35,7 @@ export class PacedPermit implements Permit {
     private readonly desk: PermitDesk,
     readonly grant: Grant,
     private readonly serial: number,
+    readonly lease: Lease | undefined,
   ) {}
 
   get id(): string {

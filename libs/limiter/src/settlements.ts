@@ -22,18 +22,20 @@ export interface SettlementParts {
 
 /** Where permits come from and end: each is booked once, in the slots that it debited, and what that frees is granted. */
 export class Settlements implements PermitDesk {
-  /** Permits that have not ended. */
-  open = 0;
   private serial = 0;
+  private ended = 0;
 
   constructor(private readonly parts: SettlementParts) {}
 
+  /** Permits that have not ended and have not leaked. */
+  get open(): number {
+    return this.serial - this.ended - this.parts.leases.leaked;
+  }
+
   issue(grant: Grant): Permit {
-    this.open += 1;
     this.serial += 1;
-    const permit = new PacedPermit(this, grant, this.serial);
-    this.parts.leases.opened(permit, grant.entry.vector);
-    return permit;
+    const lease = grant.flow.hasSlots ? this.parts.leases.open(grant.flow, grant.grantedAt) : undefined;
+    return new PacedPermit(this, grant, this.serial, lease);
   }
 
   depart({ grant: { entry, grantedAt } }: PacedPermit): void {
@@ -71,11 +73,12 @@ export class Settlements implements PermitDesk {
     return refundableAfter(error.failure);
   }
 
-  private book(permit: PacedPermit, { charge }: Verdict, now: Milliseconds): void {
-    const { entry, flow, share, grantedAt } = permit.grant;
-    this.open -= 1;
-    this.parts.leases.closed(permit);
-    this.parts.ledger.settle(entry, charge, now);
+  private book({ grant, lease }: PacedPermit, { charge }: Verdict, now: Milliseconds): void {
+    const { entry, flow, share, grantedAt } = grant;
+    const reaped = lease?.over === true;
+    if (lease && !reaped) lease.open -= 1;
+    if (!reaped) this.ended += 1;
+    this.parts.ledger.settle(entry, reaped ? { ...charge, slotIsFree: true } : charge, now);
     this.parts.holds.ended(entry.vector, now - grantedAt);
     const spent = charge.requests === 0 ? 0 : flow.model.shareOf(charge);
     flow.model.queue.correct(flow, spent - share);

@@ -26,13 +26,20 @@ export class PacedTurn implements Turn, Speaker {
   /** Counted as a request without a permit. */
   counted = false;
   waiter: Waiter | undefined;
+  /** Order of arrival. */
+  readonly age: number;
+  /** Nothing is granted after it. */
+  readonly deadline: Milliseconds;
 
   constructor(
     readonly desk: TurnDesk,
     readonly call: LimiterCall,
     readonly member: Member,
-    readonly at: { readonly age: number; readonly deadline: Milliseconds },
-  ) {}
+    { age, deadline }: { readonly age: number; readonly deadline: Milliseconds },
+  ) {
+    this.age = age;
+    this.deadline = deadline;
+  }
 
   acquire(ask: Ask, signal: AbortSignal): Promise<Permit> {
     return this.desk.acquire(this, ask, signal);

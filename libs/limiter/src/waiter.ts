@@ -1,54 +1,59 @@
-import { abortReason, type Milliseconds, type Priority, type Target } from '@weir/kernel';
+import type { Milliseconds, Priority, Target } from '@weir/kernel';
+import type { Abortable } from './abort-watch.js';
 import type { Ask, Cost, Permit } from './limiter.js';
 import type { Flow } from './queue/flow.js';
 import type { Ticket } from './queue/ticket.js';
 import type { PacedTurn } from './turn.js';
 
+/** Under what somebody waits. */
+export interface Wait {
+  readonly signal: AbortSignal;
+  readonly askedAt: Milliseconds;
+  /** Resolves the caller's promise. */
+  readonly end: (outcome: Permit | Promise<never>) => void;
+}
+
 /** A ticket with somebody behind it who awaits a permit. */
-export class Waiter implements Ticket {
+export class Waiter implements Ticket, Abortable {
   waiting = true;
   /** It lies in the fair order, and not behind somebody of its conversation. */
   eligible = false;
-  eligibleAt: Milliseconds = 0;
+  eligibleAt: Milliseconds;
   depthAtEntry = 0;
   boundBy: string | undefined;
-  readonly target: Target;
-  readonly cost: Cost;
+  readonly askedAt: Milliseconds;
+  readonly signal: AbortSignal;
   readonly share: number;
-  readonly promise: Promise<Permit>;
-  private readonly resolve: (permit: Permit) => void;
-  private readonly reject: (reason: Error) => void;
+  /** Ends the wait. One function for both ends, because every waiter pays for each. */
+  private readonly end: Wait['end'];
 
   constructor(
     readonly turn: PacedTurn,
     readonly flow: Flow,
-    ask: Ask,
-    private readonly wish: { readonly signal: AbortSignal; readonly askedAt: Milliseconds },
+    private readonly ask: Ask,
+    { signal, askedAt, end }: Wait,
   ) {
-    this.target = ask.target;
-    this.cost = ask.cost;
+    this.signal = signal;
+    this.askedAt = askedAt;
+    this.eligibleAt = askedAt;
     this.share = flow.model.shareOf(ask.cost);
-    const { promise, resolve, reject } = Promise.withResolvers<Permit>();
-    this.promise = promise;
-    this.resolve = resolve;
-    this.reject = reject;
+    this.end = end;
   }
 
-  /** Begins to wait: the signal may end it from now on. */
-  listen(): void {
-    this.wish.signal.addEventListener('abort', this);
+  get target(): Target {
+    return this.ask.target;
   }
 
-  get askedAt(): Milliseconds {
-    return this.wish.askedAt;
+  get cost(): Cost {
+    return this.ask.cost;
   }
 
   get age(): number {
-    return this.turn.at.age;
+    return this.turn.age;
   }
 
   get deadline(): Milliseconds {
-    return this.turn.at.deadline;
+    return this.turn.deadline;
   }
 
   get tag(): number {
@@ -59,22 +64,19 @@ export class Waiter implements Ticket {
     return this.turn.call.identity.priority;
   }
 
-  /** The signal that it waits under was aborted. */
-  handleEvent(): void {
-    this.turn.desk.refuse(this, abortReason(this.wish.signal));
+  granted(permit: Permit): void {
+    this.end(permit);
+  }
+
+  refused(reason: Error): void {
+    this.end(Promise.reject(reason));
+  }
+
+  abandon(reason: Error): void {
+    this.turn.desk.refuse(this, reason);
   }
 
   grant(now: Milliseconds): boolean {
     return this.turn.desk.grant(this, now);
-  }
-
-  granted(permit: Permit): void {
-    this.wish.signal.removeEventListener('abort', this);
-    this.resolve(permit);
-  }
-
-  refused(reason: Error): void {
-    this.wish.signal.removeEventListener('abort', this);
-    this.reject(reason);
   }
 }

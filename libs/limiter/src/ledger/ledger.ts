@@ -38,6 +38,8 @@ export interface Charge {
   readonly requests: 0 | 1;
   readonly inputTokens: Tokens;
   readonly outputTokens: Tokens;
+  /** Its slots were given back before. */
+  readonly slotIsFree?: boolean;
 }
 
 /** What an attempt reserves of one dimension. One request and one slot are implied. */

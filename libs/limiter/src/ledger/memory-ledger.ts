@@ -76,7 +76,7 @@ function covers(spec: DimensionSpec, target: Target, team: string): boolean {
 function correction({ spec }: Dimension, cost: Cost, charge: Charge): number {
   switch (spec.unit) {
     case 'slots':
-      return -1;
+      return charge.slotIsFree ? 0 : -1;
     case 'requests':
     case 'requests_per_day':
       return charge.requests - 1;

@@ -28,6 +28,8 @@ export class Flow {
   held = false;
   /** A ticket that owns a reservation goes first, whoever came meanwhile. */
   pinned: Ticket | undefined;
+  /** Whether its permits hold slots. */
+  readonly hasSlots: boolean;
   waiting = 0;
   inputTokens: Tokens = 0;
   outputTokens: Tokens = 0;
@@ -43,7 +45,9 @@ export class Flow {
     readonly model: ModelClass,
     readonly team: Team,
     readonly vector: Vector,
-  ) {}
+  ) {
+    this.hasSlots = vector.some(({ spec }) => spec.unit === 'slots');
+  }
 
   add(ticket: Ticket): void {
     this[ticket.priority].add(ticket, this.time);
