@@ -68,9 +68,12 @@ export class GatewayModule {
   }
 }
 
+/** How much longer than the longest call a slot is kept before it counts as leaked. */
+const LEASE_BEYOND_CALL_MS = 60_000;
+
 /** How much may leave, in what order. */
 function limiterProvider(live: ConfigInForce, { telemetry, time, random }: Surroundings): Provider {
-  const { accounts, teams, queue } = live.current;
+  const { accounts, teams, queue, timeouts } = live.current;
   const refunding = accounts.filter(({ refundRequestsOn429 }) => refundRequestsOn429).map(({ id }) => id);
   return {
     provide: Limiter,
@@ -90,6 +93,8 @@ function limiterProvider(live: ConfigInForce, { telemetry, time, random }: Surro
           timers: time,
           random,
           refundRequestsOn429: new Set(refunding),
+          // Every permit holds the slot of its breaker, so a lease has to outlast every call that may be.
+          slotLeaseMs: timeouts.totalMs + LEASE_BEYOND_CALL_MS,
         }),
       ),
   };
