@@ -42,14 +42,14 @@ export class Throttle {
     if (this.streaks.size === 0) return;
     for (const dimension of vector) {
       const streak = this.streaks.get(dimension);
-      if (streak && grantedAt >= streak.since) this.streaks.delete(dimension);
+      if (streak && grantedAt > streak.since) this.streaks.delete(dimension);
     }
   }
 
   /** Refusals of what was in flight together are one. */
   private inARow(dimension: Dimension, { grantedAt }: Refused, now: Milliseconds): number {
     const streak = this.streaks.get(dimension);
-    if (streak && grantedAt < streak.since) return streak.refusals - 1;
+    if (streak && grantedAt <= streak.since) return streak.refusals - 1;
     const refusals = (streak?.refusals ?? 0) + 1;
     this.streaks.set(dimension, { refusals, since: now });
     return refusals - 1;
