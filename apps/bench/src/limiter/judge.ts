@@ -1,6 +1,6 @@
 import type { Verdict } from '../verdict.js';
 import type { ContenderName } from './contenders.js';
-import type { Medians } from './medians.js';
+import type { Measurements } from './measurements.js';
 
 const WEIR: ContenderName = 'Weir, 6 dimensions';
 const PEERS: readonly ContenderName[] = [
@@ -13,12 +13,12 @@ const PEERS: readonly ContenderName[] = [
 const DEPTH = 10_000;
 
 /** What issue 3 asks of the limiter's cost, line by line. */
-export function judgeLimiter(medians: Medians): readonly Verdict[] {
-  return [acquire(medians), againstPort(medians), againstPeers(medians), memory(medians), growth(medians)];
+export function judgeLimiter(all: Measurements): readonly Verdict[] {
+  return [acquire(all), againstPort(all), againstPeers(all), memory(all), growth(all)];
 }
 
-function acquire(medians: Medians): Verdict {
-  const cost = (name: ContenderName): number => medians.of(name, 'free', 1_000, 'acquireNs');
+function acquire(all: Measurements): Verdict {
+  const cost = (name: ContenderName): number => all.of(name, 'free', 1_000, 'acquireNs');
   const [ours, signalled, theirs] = [
     cost(WEIR),
     cost('Weir, an AbortSignal each'),
@@ -31,8 +31,8 @@ function acquire(medians: Medians): Verdict {
   };
 }
 
-function againstPort(medians: Medians): Verdict {
-  const [ours, theirs] = [cpu(medians, WEIR), cpu(medians, "seeds' bucket")];
+function againstPort(all: Measurements): Verdict {
+  const [ours, theirs] = [cpu(all, WEIR), cpu(all, "seeds' bucket")];
   return {
     claim: "with 10,000 waiters a grant costs at most a tenth of the plain port's CPU",
     holds: ours <= theirs / 10,
@@ -41,47 +41,47 @@ function againstPort(medians: Medians): Verdict {
 }
 
 /** Peers that do the same: keep order, and pace. */
-function againstPeers(medians: Medians): Verdict {
-  const able = PEERS.filter((name) => keepsOrder(medians, name) && paces(medians, name));
-  const ours = cpu(medians, WEIR);
+function againstPeers(all: Measurements): Verdict {
+  const able = PEERS.filter((name) => keepsOrder(all, name) && paces(all, name));
+  const ours = cpu(all, WEIR);
   return {
     claim: 'and less than any peer that keeps order and paces with a p99 error under 10 ms',
-    holds: able.every((name) => ours < cpu(medians, name)),
+    holds: able.every((name) => ours < cpu(all, name)),
     measured:
       able.length === 0
         ? 'no peer does'
-        : able.map((name) => `${name} ${cpu(medians, name).toFixed(1)} us`).join(', '),
+        : able.map((name) => `${name} ${cpu(all, name).toFixed(1)} us`).join(', '),
   };
 }
 
-function cpu(medians: Medians, name: ContenderName, waiters = DEPTH): number {
-  return medians.of(name, 'drain', waiters, 'cpuUs');
+function cpu(all: Measurements, name: ContenderName, waiters = DEPTH): number {
+  return all.of(name, 'drain', waiters, 'cpuUs');
 }
 
-function keepsOrder(medians: Medians, name: ContenderName): boolean {
+function keepsOrder(all: Measurements, name: ContenderName): boolean {
   const swaps = [
-    medians.of(name, 'drain', DEPTH, 'swaps'),
-    medians.of(name, 'drain', 1_000, 'swaps'),
-    medians.of(name, 'pace', 300, 'swaps'),
+    all.of(name, 'drain', DEPTH, 'swaps'),
+    all.of(name, 'drain', 1_000, 'swaps'),
+    all.of(name, 'pace', 300, 'swaps'),
   ];
   return swaps.every((count) => count === 0);
 }
 
-function paces(medians: Medians, name: ContenderName): boolean {
-  return medians.of(name, 'pace', 300, 'p99Ms') < 10;
+function paces(all: Measurements, name: ContenderName): boolean {
+  return all.least(name, 'pace', 300, 'p99Ms') < 10;
 }
 
-function memory(medians: Medians): Verdict {
-  const bytes = [1_000, DEPTH, 100_000].map((waiters) => medians.of(WEIR, 'memory', waiters, 'bytes'));
+function memory(all: Measurements): Verdict {
+  const bytes = [1_000, DEPTH, 100_000].map((waiters) => all.of(WEIR, 'memory', waiters, 'bytes'));
   return {
     claim: 'a waiter takes under 600 bytes',
     holds: bytes.every((each) => each < 600),
-    measured: `${bytes.map((each) => each.toFixed(0)).join(', ')} bytes at 1,000, 10,000 and 100,000 (with an AbortSignal each ${medians.of('Weir, an AbortSignal each', 'memory', DEPTH, 'bytes').toFixed(0)})`,
+    measured: `${bytes.map((each) => each.toFixed(0)).join(', ')} bytes at 1,000, 10,000 and 100,000 (with an AbortSignal each ${all.of('Weir, an AbortSignal each', 'memory', DEPTH, 'bytes').toFixed(0)})`,
   };
 }
 
-function growth(medians: Medians): Verdict {
-  const [few, many] = [cpu(medians, WEIR, 1_000), cpu(medians, WEIR, 100_000)];
+function growth(all: Measurements): Verdict {
+  const [few, many] = [cpu(all, WEIR, 1_000), cpu(all, WEIR, 100_000)];
   return {
     claim: 'from 1,000 to 100,000 waiters the cost of a grant grows by less than 2x',
     holds: many < 2 * few,

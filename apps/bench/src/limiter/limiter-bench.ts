@@ -7,7 +7,7 @@ import type { LimiterCell } from './cell.js';
 import { CONTENDERS, type ContenderName } from './contenders.js';
 import { judgeLimiter } from './judge.js';
 import type { MeasureName } from './measures.js';
-import { Medians } from './medians.js';
+import { Measurements } from './measurements.js';
 import { limiterPage, limiterTables } from './report.js';
 
 const FILE = join(REPOSITORY, 'docs/benchmarks/limiter.md');
@@ -33,19 +33,19 @@ const PROGRAM: readonly (readonly [MeasureName, waiters: number, who: readonly C
  */
 export async function limiterBench(options: readonly string[]): Promise<boolean> {
   const rounds = Number(options.find((option) => option.startsWith('--rounds='))?.slice(9) ?? ROUNDS);
-  const medians = new Medians();
+  const all = new Measurements();
   for (let round = 0; round < rounds; round += 1) {
     for (const cell of program()) {
-      medians.add(cell, await run(cell));
+      all.add(cell, await run(cell));
       if (process.stderr.isTTY) process.stderr.write(`\rround ${round + 1} of ${rounds}: ${cell.measure} `);
     }
   }
-  const verdicts = judgeLimiter(medians);
-  console.log(`${limiterTables(medians)}\n`);
+  const verdicts = judgeLimiter(all);
+  console.log(`${limiterTables(all)}\n`);
   for (const verdict of verdicts) console.log(verdictLine(verdict));
   if (rounds === ROUNDS) {
     await mkdir(join(REPOSITORY, 'docs/benchmarks'), { recursive: true });
-    await writeFile(FILE, limiterPage(medians, rounds, verdicts));
+    await writeFile(FILE, limiterPage(all, rounds, verdicts));
   }
   return verdicts.every(({ holds }) => holds);
 }

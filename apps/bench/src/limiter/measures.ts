@@ -93,9 +93,12 @@ async function pace(name: ContenderName, waiters: number): Promise<Measured> {
   return { p50Ms: quantile(errors, 0.5), p99Ms: quantile(errors, 0.99), swaps: order.swaps };
 }
 
+/** So slow that hardly anybody leaves meanwhile. */
+const MEMORY_PER_SECOND = 10;
+
 /** Bytes of heap that one waiter takes, and that the process keeps. */
 async function memory(name: ContenderName, waiters: number): Promise<Measured> {
-  const contender: Contender = CONTENDERS[name](1);
+  const contender: Contender = CONTENDERS[name](MEMORY_PER_SECOND);
   // The first ones build what all share.
   for (let index = 0; index < 200; index += 1) void contender.acquire(index);
   const before = await heap();

@@ -1,10 +1,10 @@
-import { median } from '../statistics.js';
+import { median, quantile } from '../statistics.js';
 import type { LimiterCell } from './cell.js';
 import type { ContenderName } from './contenders.js';
 import type { MeasureName } from './measures.js';
 
-/** Medians of everything that was measured, by cell and number. */
-export class Medians {
+/** Everything that was measured, by cell and number. */
+export class Measurements {
   private readonly values = new Map<string, number[]>();
 
   add(cell: LimiterCell, measured: Readonly<Record<string, number>>): void {
@@ -12,6 +12,11 @@ export class Medians {
       const key = keyOf(cell, what);
       this.values.set(key, [...(this.values.get(key) ?? []), value]);
     }
+  }
+
+  /** The quietest round's: what a busy machine adds is never negative. NaN where it was not measured. */
+  least(contender: ContenderName, measure: MeasureName, waiters: number, what: string): number {
+    return quantile(this.values.get(keyOf({ contender, measure, waiters }, what)) ?? [], 0);
   }
 
   /** NaN where it was not measured. */
