@@ -58,7 +58,9 @@ describe('docker-compose.yml', () => {
   it('pins every image', () => {
     const images = services.map(([, { image = '' }]) => image).filter((image) => image !== 'weir:local');
     expect(images.filter((image) => !/^[\w./-]+:v?\d+\.\d+\.\d+$/.test(image))).toEqual([]);
-    expect(/^ARG BASE_IMAGE=(\S+)/m.exec(text('Dockerfile'))?.[1]).toMatch(/^node:\d+\.\d+\.\d+-bookworm-slim$/);
+    expect(/^ARG BASE_IMAGE=(\S+)/m.exec(text('Dockerfile'))?.[1]).toMatch(
+      /^node:\d+\.\d+\.\d+-bookworm-slim$/,
+    );
   });
 
   it('runs the Node that the repository pins', () => {

@@ -24,6 +24,7 @@ const TEAMS = [
 ];
 const MODELS = ['gemini-2.5-flash', 'gemini-2.5-flash', 'gpt-4o-mini', 'gemini-2.5-pro'];
 const rps = Number(LOAD_RPS);
+const THROTTLED = Number(LOAD_THROTTLED);
 const counts = {};
 
 const of = (list, at) => list[at % list.length];
@@ -54,10 +55,13 @@ async function ask(number) {
   count(answer.status);
 }
 
-/** Faults are taken by the calls that come next. They carry no hint, as the refusals of many providers. */
+/** Faults are taken by the calls that come next. */
 async function refuse(times, status) {
   if (times === 0) return;
-  const faults = [{ times, status, body: { error: { message: 'demo', code: 'rate_limit_exceeded' } } }];
+  const headers = { 'retry-after-ms': '300' };
+  const faults = [
+    { times, status, headers, body: { error: { message: 'demo', code: 'rate_limit_exceeded' } } },
+  ];
   await fetch(`${SIMULATOR_URL}/_sim/faults`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -77,12 +81,12 @@ async function prepare() {
 async function run(seconds) {
   await prepare();
   const running = new Set();
-  let owed = 0;
+  let refused = 0;
   for (let second = 0; second < seconds; second++) {
-    owed += (rps * Number(LOAD_THROTTLED)) / (1 - Number(LOAD_THROTTLED));
-    const now = Math.floor(owed);
-    owed -= now;
-    await refuse(now, 429);
+    // For what was answered, not for what was asked: callers who wait make no calls.
+    const due = Math.floor(((counts[200] ?? 0) * THROTTLED) / (1 - THROTTLED)) - refused;
+    refused += due;
+    await refuse(due, 429);
     await refuse(second % 60 === 30 ? 2 : 0, 503);
     for (let at = 0; at < rps; at++) {
       const request = ask(second * rps + at)

@@ -47,10 +47,12 @@ export function series(metric: MetricDescription, { where = {}, part }: Pick = {
  */
 export function dimension(metric: MetricDescription, where: Readonly<Record<string, Matcher>> = {}): string {
   const chosen = [
-    `${prometheusLabel(A.provider)}=~"$provider|"`,
-    `${prometheusLabel(A.requestModel)}=~"$model|[*]"`,
-    `${prometheusLabel(A.team)}=~"$team|"`,
-  ];
+    [A.provider, '$provider|'],
+    [A.requestModel, '$model|[*]'],
+    [A.team, '$team|'],
+  ]
+    .filter(([attribute = '']) => metric.labels.includes(attribute))
+    .map(([attribute = '', choice = '']) => `${prometheusLabel(attribute)}=~"${choice}"`);
   const matched = Object.entries(where).map(
     ([attribute, matcher]) => `${prometheusLabel(attribute)}${matcher}`,
   );

@@ -1,6 +1,6 @@
 import { ATTRIBUTES as A, METRICS as M } from '@weir/telemetry';
 import type { RowSpec } from '../panel-spec.js';
-import { legend, quantileBy, rateBy } from '../selectors.js';
+import { dimension, legend, quantileBy, rateBy, series } from '../selectors.js';
 
 /** Row 5: what Weir did about failures, and what it gave back. */
 export const recoveryRow: RowSpec = {
@@ -84,24 +84,41 @@ export const recoveryRow: RowSpec = {
       id: 507,
       kind: 'states',
       title: 'Breakers',
-      description: 'Models that are left alone because too many of their calls failed.',
+      description:
+        'Models that are left alone because too many of their calls failed, or that are tried again with care.',
       unit: 'none',
-      width: 12,
+      width: 8,
       queries: [
         {
-          expr: 'max by (gen_ai_provider_name, gen_ai_request_model) (weir_breaker_state{weir_breaker_state!="closed",gen_ai_provider_name=~"$provider",gen_ai_request_model=~"$model"})',
-          legend: legend(A.provider, A.requestModel),
+          expr:
+            'max by (weir_account, gen_ai_request_model)' +
+            ` (${series(M.breakerState, { where: { [A.breakerState]: '!="closed"' } })})`,
+          legend: legend(A.account, A.requestModel),
         },
       ],
     },
     {
       id: 508,
+      kind: 'states',
+      title: 'Parked accounts',
+      description: 'Accounts that are not called: credit or day used up, or key refused. Somebody must act.',
+      unit: 'none',
+      width: 8,
+      queries: [
+        {
+          expr: `max by (weir_account, weir_parked_reason) (${dimension(M.accountParked)})`,
+          legend: legend(A.account, A.parkedReason),
+        },
+      ],
+    },
+    {
+      id: 509,
       kind: 'stacked',
       title: 'Calls that never left',
       description:
         'Permits that were granted and given back before a byte was sent, such as a refused connection.',
       unit: 'reqps',
-      width: 12,
+      width: 8,
       queries: [{ expr: rateBy([A.attemptOutcome], M.unsent), legend: legend(A.attemptOutcome) }],
     },
   ],

@@ -7,6 +7,8 @@ const NAMED = legend(A.account, A.team, A.requestModel, A.bucket);
 /** Every replica tells of the same dimension: the fullest counts. */
 const LEVEL = `min by (${DIMENSION}) (${dimension(M.bucketLevel)})`;
 const LIMIT = `max by (${DIMENSION}) (${dimension(M.bucketLimit)})`;
+/** Always 1. A dimension that learns has its old shape beside the new one for a while. */
+const SHAPE = `max by (${DIMENSION}, weir_shape) (${dimension(M.bucketShape)})`;
 
 /** Row 3: how much of each limit is in use, and who waits for it. */
 export const roomRow: RowSpec = {
@@ -40,18 +42,8 @@ export const roomRow: RowSpec = {
         weir_shape: 'Shape',
       },
       queries: [
-        {
-          expr:
-            `${LIMIT} * on (${DIMENSION}) group_left (weir_shape)` +
-            ` max by (${DIMENSION}, weir_shape) (${dimension(M.bucketShape)})`,
-          legend: 'Limit',
-        },
-        {
-          expr:
-            `${LEVEL} * on (${DIMENSION}) group_left (weir_shape)` +
-            ` max by (${DIMENSION}, weir_shape) (${dimension(M.bucketShape)})`,
-          legend: 'Room',
-        },
+        { expr: `${SHAPE} * on (${DIMENSION}) group_left () ${LIMIT}`, legend: 'Limit' },
+        { expr: `${SHAPE} * on (${DIMENSION}) group_left () ${LEVEL}`, legend: 'Room' },
       ],
     },
     {

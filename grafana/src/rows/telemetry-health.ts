@@ -35,7 +35,7 @@ export const telemetryHealthRow: RowSpec = {
         {
           expr:
             'sum(rate(traces_span_metrics_calls_total{span_name=~"chat .*"}[5m]))' +
-            ' / (sum(rate(weir_upstream_attempts_total[5m])) > 0)',
+            ' / ((sum(rate(weir_upstream_attempts_total[5m])) + (sum(rate(weir_upstream_unsent_total[5m])) or vector(0))) > 0)',
           legend: 'exported',
         },
       ],
