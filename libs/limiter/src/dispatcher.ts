@@ -10,7 +10,7 @@ import { AbortWatch } from './abort-watch.js';
 import { Alarm } from './alarm.js';
 import type { HoldTimes } from './hold-times.js';
 import type { Leases } from './leases.js';
-import { pausedUntil, tooLargeFor, type Entry, type Ledger } from './ledger/ledger.js';
+import { blockOf, pausedUntil, tooLargeFor, type Entry, type Ledger } from './ledger/ledger.js';
 import type { Ask, Cost, Permit } from './limiter.js';
 import type { Grant } from './permit.js';
 import { expect, type Expectation } from './queue/eta.js';
@@ -161,6 +161,8 @@ export class Dispatcher {
 
   /** What a newcomer to a flow may expect. */
   expectation(flow: Flow, priority: Priority, cost: Cost, now: Milliseconds): Expectation {
+    const goesNow = !blockOf(flow.vector, cost, now) && !this.reservations.delayedBy({ flow, cost }, now);
+    if (goesNow) return { at: now, boundBy: undefined };
     return expect(flow.model.queue, flow, { cost, priority }, { now, hold: this.parts.holds.mean });
   }
 

@@ -6,6 +6,9 @@ import type { Ticket } from './ticket.js';
 /** Two computations of one instant differ by less. */
 const SAME_INSTANT_MS: Milliseconds = 1e-3;
 
+/** A cost on its way: a ticket, or somebody who only asks. */
+export type Wanted = Pick<Ticket, 'flow' | 'cost'>;
+
 interface Reservation {
   readonly ticket: Ticket;
   readonly eta: Milliseconds;
@@ -48,8 +51,8 @@ export class Reservations {
     return undefined;
   }
 
-  /** Whether granting this ticket now would move the eta of somebody who claimed before it. */
-  delayedBy(ticket: Ticket, now: Milliseconds): boolean {
+  /** Whether granting this now would move the eta of somebody who claimed before it. */
+  delayedBy(ticket: Wanted, now: Milliseconds): boolean {
     if (this.byDimension.size === 0) return false;
     const rank = ticket.flow.pinned === ticket ? this.rankOf(ticket) : Infinity;
     for (const dimension of ticket.flow.vector) {
@@ -64,13 +67,13 @@ export class Reservations {
     flow.model.queue.reorder(flow);
   }
 
-  private rankOf(ticket: Ticket): number {
+  private rankOf(ticket: Wanted): number {
     for (const owned of this.byDimension.values()) if (owned.ticket === ticket) return owned.rank;
     return Infinity;
   }
 }
 
-function moves({ ticket, eta }: Reservation, other: Ticket, now: Milliseconds): boolean {
+function moves({ ticket, eta }: Reservation, other: Wanted, now: Milliseconds): boolean {
   const bound = Math.max(eta, now) + SAME_INSTANT_MS;
   return ticket.flow.vector.some((dimension) => {
     if (!other.flow.vector.includes(dimension)) return false;
