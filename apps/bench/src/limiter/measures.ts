@@ -39,7 +39,7 @@ async function free(name: ContenderName, batch: number): Promise<Measured> {
 
 const DRAIN_PER_SECOND = 2_000;
 const DRAIN_GRANTS = 4_000;
-const WARM_UP_WAITERS = 2_000;
+const WARM_UP_WAITERS = 5_000;
 
 /** CPU of a grant while so many wait, and the rate that is reached where 2,000 a second are asked for. */
 async function drain(name: ContenderName, waiters: number): Promise<Measured> {
@@ -67,7 +67,8 @@ async function drainOnce(name: ContenderName, waiters: number): Promise<Measured
       });
     }
   });
-  // Coming in is not part of a grant.
+  // Coming in is not part of a grant, nor is moving the newcomers into the old generation.
+  collect();
   start.cpu = process.cpuUsage();
   return result;
 }
@@ -107,13 +108,17 @@ async function memory(name: ContenderName, waiters: number): Promise<Measured> {
 }
 
 async function heap(): Promise<number> {
-  const { gc } = globalThis;
-  if (!gc) throw new Error('This measure needs --expose-gc.');
   for (let round = 0; round < 3; round += 1) {
-    gc();
+    collect();
     await sleep(1);
   }
   return process.memoryUsage().heapUsed;
+}
+
+function collect(): void {
+  const { gc } = globalThis;
+  if (!gc) throw new Error('This measure needs --expose-gc.');
+  gc();
 }
 
 /** Counts who goes before somebody that came earlier in its flow. */
