@@ -22,7 +22,7 @@ import { TicketHeap } from './queue/ticket.js';
 import { draining, expired, neverFits, tooLate } from './refusals.js';
 import type { Member, Teams } from './teams.js';
 import type { PacedTurn } from './turn.js';
-import { Waiter } from './waiter.js';
+import { Waiter, type WaitDesk } from './waiter.js';
 
 /** A request is refused at once when it is expected later than this many times what it has left (limiter.md 3). */
 const ETA_SLACK = 1.5;
@@ -43,7 +43,7 @@ export interface DispatcherParts {
  * The loop that grants. It looks again when something has changed (a newcomer, an ending, a limit) and when its one
  * timer rings; each look grants everything that is due, so a late timer loses no rate. Nothing is polled.
  */
-export class Dispatcher {
+export class Dispatcher implements WaitDesk {
   readonly queues = new Map<string, FairQueue>();
   waiting = 0;
   draining = false;
@@ -63,18 +63,13 @@ export class Dispatcher {
 
   /** The flow of a team for a target. */
   flow(target: Target, member: Member): Flow {
-    let queue = this.queues.get(target.account);
-    if (queue === undefined) {
-      queue = new FairQueue();
-      this.queues.set(target.account, queue);
-    }
-    return queue.flow(target, member, () => this.parts.ledger.vector(target, member.id));
+    return this.queue(target).flow(target, member, () => this.parts.ledger.vector(target, member.id));
   }
 
   /** A permit now, or a wait in the order. */
   acquire(turn: PacedTurn, ask: Ask, signal: AbortSignal): Promise<Permit> {
     if (signal.aborted) return Promise.reject(abortReason(signal));
-    if (turn.left || turn.waiter)
+    if (turn.left || turn.wait)
       return Promise.reject(new Error('A turn acquires one permit at a time, until it leaves.'));
     if (this.draining) return Promise.reject(draining());
     const flow = this.flow(ask.target, turn.member);
@@ -85,7 +80,7 @@ export class Dispatcher {
         return Promise.resolve(this.grantIdle(turn, flow, entry, { target: ask.target, now }));
     }
     return new Promise((end) => {
-      this.wait(new Waiter(turn, flow, ask, { signal, askedAt: now, end }), now);
+      this.wait(new Waiter(turn, flow, ask, { desk: this, signal, askedAt: now, end }), now);
     });
   }
 
@@ -105,8 +100,9 @@ export class Dispatcher {
     if (entry === undefined) return false;
     this.reservations.release(waiter);
     const waited = now > waiter.eligibleAt;
-    const boundBy = waited ? (waiter.boundBy ?? flow.model.boundBy ?? flow.model.queue.boundBy) : undefined;
-    turn.tag = Math.min(turn.tag, flow.model.queue.serve(waiter));
+    const queue = this.queue(flow.model.target);
+    const boundBy = waited ? (waiter.boundBy ?? flow.model.boundBy ?? queue.boundBy) : undefined;
+    turn.tag = Math.min(turn.tag, queue.serve(waiter));
     this.forget(waiter);
     const { target, share, eligibleAt, depthAtEntry } = waiter;
     waiter.granted(
@@ -163,7 +159,21 @@ export class Dispatcher {
   expectation(flow: Flow, priority: Priority, cost: Cost, now: Milliseconds): Expectation {
     const goesNow = !blockOf(flow.vector, cost, now) && !this.reservations.delayedBy({ flow, cost }, now);
     if (goesNow) return { at: now, boundBy: undefined };
-    return expect(flow.model.queue, flow, { cost, priority }, { now, hold: this.parts.holds.mean });
+    return expect(
+      this.queue(flow.model.target),
+      flow,
+      { cost, priority },
+      { now, hold: this.parts.holds.mean },
+    );
+  }
+
+  private queue({ account }: Target): FairQueue {
+    let queue = this.queues.get(account);
+    if (queue === undefined) {
+      queue = new FairQueue();
+      this.queues.set(account, queue);
+    }
+    return queue;
   }
 
   private wait(waiter: Waiter, now: Milliseconds): void {
@@ -173,7 +183,7 @@ export class Dispatcher {
       waiter.refused(refusal);
       return;
     }
-    turn.waiter = waiter;
+    turn.wait = waiter;
     this.waiting += 1;
     this.parts.teams.count(turn);
     this.deadlines.push(waiter);
@@ -183,13 +193,13 @@ export class Dispatcher {
   }
 
   private enterOrder(waiter: Waiter, now: Milliseconds): void {
-    const { queue } = waiter.flow.model;
+    const queue = this.queue(waiter.target);
     waiter.eligible = true;
     waiter.eligibleAt = now;
     waiter.depthAtEntry = queue.waiting;
     queue.add(waiter);
     if (now >= Math.min(this.nextLook, this.parts.leases.nextExpiry())) this.look(now);
-    else this.nextLook = Math.min(this.nextLook, this.passes.offerNewcomer(waiter, now));
+    else this.nextLook = Math.min(this.nextLook, this.passes.offerNewcomer(waiter, queue, now));
   }
 
   private grantIdle(
@@ -199,7 +209,7 @@ export class Dispatcher {
     { target, now }: { readonly target: Target; readonly now: Milliseconds },
   ): Permit {
     const share = flow.model.shareOf(entry.cost);
-    turn.tag = Math.min(turn.tag, flow.model.queue.serveIdle(flow, share));
+    turn.tag = Math.min(turn.tag, this.queue(target).serveIdle(flow, share));
     this.parts.teams.uncount(turn);
     return this.parts.issue({
       target,
@@ -247,14 +257,14 @@ export class Dispatcher {
   private dismiss(waiter: Waiter, reason: Error): void {
     if (!waiter.waiting) return;
     this.reservations.release(waiter);
-    if (waiter.eligible) waiter.flow.model.queue.drop(waiter);
+    if (waiter.eligible) this.queue(waiter.target).drop(waiter);
     this.forget(waiter);
     waiter.refused(reason);
   }
 
   private forget(waiter: Waiter): void {
     waiter.waiting = false;
-    waiter.turn.waiter = undefined;
+    waiter.turn.wait = undefined;
     this.watch.remove(waiter);
     this.waiting -= 1;
     this.parts.teams.uncount(waiter.turn);

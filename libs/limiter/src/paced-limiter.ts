@@ -24,7 +24,6 @@ import { dimensionStatus, flowStatuses } from './status.js';
 import { Teams } from './teams.js';
 import { Throttle } from './throttle.js';
 import { PacedTurn, type TurnDesk } from './turn.js';
-import type { Waiter } from './waiter.js';
 
 /** What a paced limiter is made of. */
 export interface PacedLimiterParts {
@@ -159,13 +158,6 @@ export class PacedLimiter implements Limiter {
   /** What turns may ask for. */
   private readonly desk: TurnDesk = {
     acquire: (turn, ask, signal) => this.dispatcher.acquire(turn, ask, signal),
-    proceed: (waiter: Waiter) => {
-      this.dispatcher.proceed(waiter);
-    },
-    grant: (waiter: Waiter, now: Milliseconds) => this.dispatcher.grant(waiter, now),
-    refuse: (waiter: Waiter, reason: Error) => {
-      this.dispatcher.refuse(waiter, reason);
-    },
     leave: (turn) => {
       this.leave(turn);
     },
@@ -174,7 +166,7 @@ export class PacedLimiter implements Limiter {
   private leave(turn: PacedTurn): void {
     turn.left = true;
     this.teams.uncount(turn);
-    if (turn.waiter) this.dispatcher.refuse(turn.waiter, new Error('The turn was left while it waited.'));
+    turn.wait?.abandon(new Error('The turn was left while it waited.'));
     const { team, conversation } = turn.call.identity;
     if (conversation !== undefined) this.conversations.leave(keyOf(team, conversation), turn);
   }

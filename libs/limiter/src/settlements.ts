@@ -81,6 +81,6 @@ export class Settlements implements PermitDesk {
     this.parts.ledger.settle(entry, reaped ? { ...charge, slotIsFree: true } : charge, now);
     this.parts.holds.ended(entry.vector, now - grantedAt);
     const spent = charge.requests === 0 ? 0 : flow.model.shareOf(charge);
-    flow.model.queue.correct(flow, spent - share);
+    flow.correct(spent - share);
   }
 }

@@ -2,18 +2,19 @@ import type { Milliseconds } from '@weir/kernel';
 import type { Ask, LimiterCall, Permit, Turn } from './limiter.js';
 import type { Speaker } from './queue/conversations.js';
 import type { Member } from './teams.js';
-import type { Waiter } from './waiter.js';
 
 /** Where turns ask. */
 export interface TurnDesk {
   acquire(turn: PacedTurn, ask: Ask, signal: AbortSignal): Promise<Permit>;
-  /** A waiter's conversation lets it go on. */
-  proceed(waiter: Waiter): void;
-  /** The order lets a waiter go on. */
-  grant(waiter: Waiter, now: Milliseconds): boolean;
-  /** A waiter's signal was aborted. */
-  refuse(waiter: Waiter, reason: Error): void;
   leave(turn: PacedTurn): void;
+}
+
+/** A turn's wait for a permit. */
+export interface TurnWait {
+  /** The conversation lets it go on. */
+  proceed(): void;
+  /** Nobody wants the permit any more. */
+  abandon(reason: Error): void;
 }
 
 /** A request's place: its age, its conversation, and what it waits for. */
@@ -25,14 +26,14 @@ export class PacedTurn implements Turn, Speaker {
   speaking = true;
   /** Counted as a request without a permit. */
   counted = false;
-  waiter: Waiter | undefined;
+  wait: TurnWait | undefined;
   /** Order of arrival. */
   readonly age: number;
   /** Nothing is granted after it. */
   readonly deadline: Milliseconds;
 
   constructor(
-    readonly desk: TurnDesk,
+    private readonly desk: TurnDesk,
     readonly call: LimiterCall,
     readonly member: Member,
     { age, deadline }: { readonly age: number; readonly deadline: Milliseconds },
@@ -51,6 +52,6 @@ export class PacedTurn implements Turn, Speaker {
 
   speak(): void {
     this.speaking = true;
-    if (this.waiter !== undefined) this.desk.proceed(this.waiter);
+    this.wait?.proceed();
   }
 }

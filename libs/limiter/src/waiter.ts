@@ -3,10 +3,18 @@ import type { Abortable } from './abort-watch.js';
 import type { Ask, Cost, Permit } from './limiter.js';
 import type { Flow } from './queue/flow.js';
 import type { Ticket } from './queue/ticket.js';
-import type { PacedTurn } from './turn.js';
+import type { PacedTurn, TurnWait } from './turn.js';
+
+/** Who decides about waiters. */
+export interface WaitDesk {
+  proceed(waiter: Waiter): void;
+  grant(waiter: Waiter, now: Milliseconds): boolean;
+  refuse(waiter: Waiter, reason: Error): void;
+}
 
 /** Under what somebody waits. */
 export interface Wait {
+  readonly desk: WaitDesk;
   readonly signal: AbortSignal;
   readonly askedAt: Milliseconds;
   /** Resolves the caller's promise. */
@@ -14,7 +22,7 @@ export interface Wait {
 }
 
 /** A ticket with somebody behind it who awaits a permit. */
-export class Waiter implements Ticket, Abortable {
+export class Waiter implements Ticket<Flow>, Abortable, TurnWait {
   waiting = true;
   /** It lies in the fair order, and not behind somebody of its conversation. */
   eligible = false;
@@ -23,6 +31,7 @@ export class Waiter implements Ticket, Abortable {
   boundBy: string | undefined;
   readonly askedAt: Milliseconds;
   readonly signal: AbortSignal;
+  private readonly desk: WaitDesk;
   readonly share: number;
   /** Ends the wait. One function for both ends, because every waiter pays for each. */
   private readonly end: Wait['end'];
@@ -31,8 +40,9 @@ export class Waiter implements Ticket, Abortable {
     readonly turn: PacedTurn,
     readonly flow: Flow,
     private readonly ask: Ask,
-    { signal, askedAt, end }: Wait,
+    { desk, signal, askedAt, end }: Wait,
   ) {
+    this.desk = desk;
     this.signal = signal;
     this.askedAt = askedAt;
     this.eligibleAt = askedAt;
@@ -72,11 +82,15 @@ export class Waiter implements Ticket, Abortable {
     this.end(Promise.reject(reason));
   }
 
+  proceed(): void {
+    this.desk.proceed(this);
+  }
+
   abandon(reason: Error): void {
-    this.turn.desk.refuse(this, reason);
+    this.desk.refuse(this, reason);
   }
 
   grant(now: Milliseconds): boolean {
-    return this.turn.desk.grant(this, now);
+    return this.desk.grant(this, now);
   }
 }

@@ -1,15 +1,14 @@
 import type { Target } from '@weir/kernel';
 import type { Vector } from '../ledger/ledger.js';
-import { IDLE, IN_HAND, type Flow, type Team } from './flow.js';
+import { Flow, type FlowTicket, type Team } from './flow.js';
 import { ModelClass } from './model-class.js';
-import type { Ticket } from './ticket.js';
 
 /**
  * The order of one account: start-time fair queuing over flows (limiter.md 4). A request's place is its start tag,
  * not its size, so a large one waits no longer for being large; its flow pays for it afterwards.
  */
 export class FairQueue {
-  readonly models = new Map<string, ModelClass>();
+  readonly models = new Map<string, ModelClass<Flow>>();
   waiting = 0;
   /** What blocked the whole account when it was last looked at. */
   boundBy: string | undefined;
@@ -20,36 +19,41 @@ export class FairQueue {
   flow(target: Target, team: Team, vector: () => Vector): Flow {
     let model = this.models.get(target.model);
     if (model === undefined) {
-      model = new ModelClass(this, target);
+      model = new ModelClass<Flow>(target);
       this.models.set(target.model, model);
     }
-    return model.flows.get(team.id) ?? model.flow(team, vector);
+    let flow = model.flows.get(team.id);
+    if (flow === undefined) {
+      flow = new Flow(model, team, vector());
+      model.admit(team.id, flow);
+    }
+    return flow;
   }
 
   /** A ticket begins to wait. */
-  add(ticket: Ticket): void {
+  add(ticket: FlowTicket): void {
     const { flow } = ticket;
     if (flow.waiting === 0) this.comeBack(flow);
     flow.add(ticket);
     flow.model.waiting += 1;
     this.waiting += 1;
-    this.reorder(flow);
+    flow.reorder();
   }
 
   /** A ticket leaves without a grant. */
-  drop(ticket: Ticket): void {
+  drop(ticket: FlowTicket): void {
     ticket.flow.drop(ticket);
     this.departed(ticket.flow);
-    this.reorder(ticket.flow);
+    ticket.flow.reorder();
   }
 
   /** A ticket is granted; returns the start tag that it was served at. */
-  serve(ticket: Ticket): number {
+  serve(ticket: FlowTicket): number {
     const { flow } = ticket;
     const tag = this.charge(flow, ticket.share, Math.min(ticket.tag - flow.model.offset, flow.tag));
     flow.serve(ticket);
     this.departed(flow);
-    this.reorder(flow);
+    flow.reorder();
     return tag;
   }
 
@@ -63,7 +67,7 @@ export class FairQueue {
    * The next in order waits for room of the account or of its model: it counts as being served, so that whoever comes
    * now stands behind it, as it stands behind what was served before.
    */
-  begin(ticket: Ticket, scope: 'account' | 'model'): void {
+  begin(ticket: FlowTicket, scope: 'account' | 'model'): void {
     const { flow } = ticket;
     const { model } = flow;
     const key = Math.min(ticket.tag - model.offset, flow.tag);
@@ -71,18 +75,9 @@ export class FairQueue {
     else model.time = Math.max(model.time, key);
   }
 
-  /** An attempt cost more or less than was reserved. A flow is never moved before the time of its class. */
-  correct(flow: Flow, delta: number): void {
-    if (delta === 0) return;
-    const moved = flow.tag + delta / flow.team.weight;
-    const earliest = Math.min(flow.tag, flow.model.time);
-    flow.tag = Math.max(moved, earliest);
-    this.reorder(flow);
-  }
-
   /** The flow that is next in order, taken in hand by a pass. */
   take(): Flow | undefined {
-    let best: ModelClass | undefined;
+    let best: ModelClass<Flow> | undefined;
     let bestKey = Infinity;
     for (const model of this.models.values()) {
       const first = model.closed ? undefined : model.backlog.peek();
@@ -91,16 +86,8 @@ export class FairQueue {
       bestKey = first.key + model.offset;
     }
     const flow = best?.backlog.pop();
-    if (flow !== undefined) flow.heapIndex = IN_HAND;
+    flow?.taken();
     return flow;
-  }
-
-  /** Back into the order, to be looked at again in this pass. */
-  putBack(flow: Flow): void {
-    flow.heapIndex = IDLE;
-    if (flow.waiting === 0) return;
-    flow.key = keyOf(flow);
-    flow.model.backlog.push(flow);
   }
 
   /** Out of this pass. */
@@ -109,14 +96,14 @@ export class FairQueue {
   }
 
   /** Nothing of this model, or of any, can go in this pass. */
-  close(model?: ModelClass): void {
+  close(model?: ModelClass<Flow>): void {
     if (model) model.closed = true;
     else for (const each of this.models.values()) each.closed = true;
   }
 
   /** Ends a pass. */
   rewind(): void {
-    for (const flow of this.aside) this.putBack(flow);
+    for (const flow of this.aside) flow.putBack();
     this.aside.length = 0;
     for (const model of this.models.values()) model.closed = false;
   }
@@ -127,20 +114,6 @@ export class FairQueue {
     const tag = flow.waiting === 0 ? Math.max(flow.tag, model.time) : flow.tag;
     const lifts = model.waiting === 0 || model.parked || flow.held;
     return lifts ? Math.max(tag + model.offset, this.time) : tag + model.offset;
-  }
-
-  /** Its key may have changed, while it lies in the order. */
-  reorder(flow: Flow): void {
-    if (flow.heapIndex === IN_HAND) return;
-    if (flow.heapIndex === IDLE) {
-      this.putBack(flow);
-    } else if (flow.waiting === 0) {
-      flow.model.backlog.removeAt(flow.heapIndex);
-      flow.heapIndex = IDLE;
-    } else {
-      flow.key = keyOf(flow);
-      flow.model.backlog.moved(flow.heapIndex);
-    }
   }
 
   /** Work is done for a flow that stood at `key`; returns that place in the account's time. */
@@ -162,11 +135,11 @@ export class FairQueue {
     if (model.waiting === 0) this.lift(model, flow.tag);
   }
 
-  private lift(model: ModelClass, key: number): void {
+  private lift(model: ModelClass<Flow>, key: number): void {
     model.offset += Math.max(0, this.time - (key + model.offset));
   }
 
-  private moveOn(model: ModelClass, key: number): void {
+  private moveOn(model: ModelClass<Flow>, key: number): void {
     model.time = Math.max(model.time, key);
     this.time = Math.max(this.time, key + model.offset);
   }
@@ -175,10 +148,4 @@ export class FairQueue {
     flow.model.waiting -= 1;
     this.waiting -= 1;
   }
-}
-
-function keyOf(flow: Flow): number {
-  if (flow.pinned !== undefined) return -Infinity;
-  const next = flow.next();
-  return next === undefined ? flow.tag : Math.min(flow.tag, next.tag - flow.model.offset);
 }

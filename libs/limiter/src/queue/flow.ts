@@ -11,8 +11,11 @@ export interface Team {
 }
 
 /** Where a flow lies: in the order at an index, outside of it for having nothing waiting, or in the hands of a pass. */
-export const IDLE = -1;
-export const IN_HAND = -2;
+const IDLE = -1;
+const IN_HAND = -2;
+
+/** A ticket that lies in a flow. */
+export type FlowTicket = Ticket<Flow>;
 
 /** The waiting requests of one team for one model, and where they stand in the fair order. */
 export class Flow {
@@ -27,7 +30,7 @@ export class Flow {
   /** Set where the team's own limit held it back; it then gathers no credit. */
   held = false;
   /** A ticket that owns a reservation goes first, whoever came meanwhile. */
-  pinned: Ticket | undefined;
+  pinned: FlowTicket | undefined;
   /** Whether its permits hold slots. */
   readonly hasSlots: boolean;
   waiting = 0;
@@ -36,27 +39,27 @@ export class Flow {
   /** Sum over the waiting. */
   share = 0;
   private time = 0;
-  private readonly high = new Lane('high');
-  private readonly normal = new Lane('normal');
-  private readonly low = new Lane('low');
-  private readonly bySize = new TicketHeap(smallerFirst);
+  private readonly high = new Lane<FlowTicket>('high');
+  private readonly normal = new Lane<FlowTicket>('normal');
+  private readonly low = new Lane<FlowTicket>('low');
+  private readonly bySize = new TicketHeap<FlowTicket>(smallerFirst);
 
   constructor(
-    readonly model: ModelClass,
+    readonly model: ModelClass<Flow>,
     readonly team: Team,
     readonly vector: Vector,
   ) {
     this.hasSlots = vector.some(({ spec }) => spec.unit === 'slots');
   }
 
-  add(ticket: Ticket): void {
+  add(ticket: FlowTicket): void {
     this[ticket.priority].add(ticket, this.time);
     this.bySize.push(ticket);
     this.count(ticket, 1);
   }
 
   /** A ticket was granted: its lane has had its share. */
-  serve(ticket: Ticket): void {
+  serve(ticket: FlowTicket): void {
     const lane = this[ticket.priority];
     this.time = Math.max(this.time, lane.tag);
     lane.tag += ticket.share / PRIORITY_WEIGHTS[ticket.priority];
@@ -64,7 +67,7 @@ export class Flow {
   }
 
   /** A ticket stopped waiting, for whatever reason. */
-  drop(ticket: Ticket): void {
+  drop(ticket: FlowTicket): void {
     ticket.waiting = false;
     if (this.pinned === ticket) this.pinned = undefined;
     this[ticket.priority].drop();
@@ -73,7 +76,7 @@ export class Flow {
   }
 
   /** Who goes next. */
-  next(): Ticket | undefined {
+  next(): FlowTicket | undefined {
     if (this.pinned !== undefined) return this.pinned;
     let best = this.normal.waiting > 0 ? this.normal : undefined;
     if (this.high.waiting > 0 && !(best && best.tag < this.high.tag)) best = this.high;
@@ -82,7 +85,7 @@ export class Flow {
   }
 
   /** The one that fits into the smallest gap. */
-  smallest(): Ticket | undefined {
+  smallest(): FlowTicket | undefined {
     return this.bySize.first();
   }
 
@@ -97,15 +100,56 @@ export class Flow {
   }
 
   /** Longest waiting request. */
-  oldest(): Ticket | undefined {
+  oldest(): FlowTicket | undefined {
     const firsts = [this.high, this.normal, this.low].flatMap((lane) => lane.tickets.first() ?? []);
-    return firsts.reduce<Ticket | undefined>(
+    return firsts.reduce<FlowTicket | undefined>(
       (old, each) => (old && old.age < each.age ? old : each),
       undefined,
     );
   }
 
-  private count(ticket: Ticket, sign: 1 | -1): void {
+  /** An attempt cost more or less than was reserved. A flow is never moved before the time of its class. */
+  correct(delta: number): void {
+    if (delta === 0) return;
+    const moved = this.tag + delta / this.team.weight;
+    this.tag = Math.max(moved, Math.min(this.tag, this.model.time));
+    this.reorder();
+  }
+
+  /** Its key may have changed: it goes where it belongs in the order, unless a pass has it in hand. */
+  reorder(): void {
+    if (this.heapIndex === IN_HAND) return;
+    if (this.heapIndex === IDLE) {
+      this.putBack();
+    } else if (this.waiting === 0) {
+      this.model.backlog.removeAt(this.heapIndex);
+      this.heapIndex = IDLE;
+    } else {
+      this.key = this.currentKey();
+      this.model.backlog.moved(this.heapIndex);
+    }
+  }
+
+  /** A pass has taken it out of the order. */
+  taken(): void {
+    this.heapIndex = IN_HAND;
+  }
+
+  /** Back into the order, where it has something waiting. */
+  putBack(): void {
+    this.heapIndex = IDLE;
+    if (this.waiting === 0) return;
+    this.key = this.currentKey();
+    this.model.backlog.push(this);
+  }
+
+  private currentKey(): number {
+    if (this.pinned !== undefined) return -Infinity;
+    const next = this.next();
+    return next === undefined ? this.tag : Math.min(this.tag, next.tag - this.model.offset);
+  }
+
+  private count(ticket: FlowTicket, sign: 1 | -1): void {
     this.waiting += sign;
     this.inputTokens += sign * ticket.cost.inputTokens;
     this.outputTokens += sign * ticket.cost.outputTokens;

@@ -19,7 +19,7 @@ interface Arrival {
   readonly priority: Priority;
 }
 
-interface Waiting extends Ticket {
+interface Waiting extends Ticket<Flow> {
   grantedAt: Milliseconds | undefined;
   /** The first time that it was told, as head, when it would be granted. */
   eta: Milliseconds;

@@ -1,9 +1,8 @@
 import type { Milliseconds } from '@weir/kernel';
 import { blockOf, countsRequests, type Block } from '../ledger/ledger.js';
 import type { FairQueue } from './fair-queue.js';
-import type { Flow } from './flow.js';
+import type { Flow, FlowTicket } from './flow.js';
 import type { Reservations } from './reservations.js';
-import type { Ticket } from './ticket.js';
 
 /**
  * One look through an account's order: everything is granted that fits, in order, and that moves no reservation.
@@ -24,7 +23,7 @@ export class GrantPass {
   }
 
   /** A newcomer, where everything else has just been looked at. */
-  offerNewcomer(ticket: Ticket, now: Milliseconds): Milliseconds {
+  offerNewcomer(ticket: FlowTicket, queue: FairQueue, now: Milliseconds): Milliseconds {
     const { flow } = ticket;
     const block = blockOf(flow.vector, ticket.cost, now);
     const delays = this.reservations.delayedBy(ticket, now);
@@ -33,8 +32,8 @@ export class GrantPass {
       return Infinity;
     }
     if (flow.next() !== ticket) return delays ? Infinity : block.at;
-    const next = this.hold(ticket, block, now);
-    flow.model.queue.reorder(flow);
+    const next = this.hold(ticket, block, queue, now);
+    flow.reorder();
     return next;
   }
 
@@ -43,11 +42,11 @@ export class GrantPass {
     if (ticket === undefined) return Infinity;
     const block = blockOf(flow.vector, ticket.cost, now);
     if (!block && !this.reservations.delayedBy(ticket, now) && ticket.grant(now)) {
-      queue.putBack(flow);
+      flow.putBack();
       return Infinity;
     }
     queue.setAside(flow);
-    const next = block ? this.hold(ticket, block, now) : Infinity;
+    const next = block ? this.hold(ticket, block, queue, now) : Infinity;
     if (block && countsRequests(block.dimension.spec.unit)) {
       closeBehind(flow, queue, block);
       return block.at;
@@ -56,19 +55,19 @@ export class GrantPass {
   }
 
   /** A blocked ticket claims the next room, where it is first in line for it. */
-  private hold(ticket: Ticket, block: Block, now: Milliseconds): Milliseconds {
+  private hold(ticket: FlowTicket, block: Block, queue: FairQueue, now: Milliseconds): Milliseconds {
     const { flow } = ticket;
     const { id, scope } = block.dimension.spec;
     ticket.boundBy = id;
     if (scope === 'model') flow.model.parked = true;
     if (scope === 'team') flow.held = true;
     const owner = this.reservations.claim(ticket, block);
-    if (owner && scope !== 'team') flow.model.queue.begin(ticket, scope);
+    if (owner && scope !== 'team') queue.begin(ticket, scope);
     return owner || !this.reservations.delayedBy(ticket, now) ? block.at : Infinity;
   }
 
   /** Behind a blocked head, the smallest ones of its flow may fit. */
-  private fillGap(flow: Flow, head: Ticket, now: Milliseconds): Milliseconds {
+  private fillGap(flow: Flow, head: FlowTicket, now: Milliseconds): Milliseconds {
     for (let small = flow.smallest(); small !== undefined && small !== head; small = flow.smallest()) {
       const block = blockOf(flow.vector, small.cost, now);
       const delays = this.reservations.delayedBy(small, now);

@@ -5,8 +5,8 @@ import { TicketHeap, type Ticket } from './ticket.js';
 export const PRIORITY_WEIGHTS: Readonly<Record<Priority, number>> = { high: 4, normal: 1, low: 0.25 };
 
 /** The waiting requests of one priority inside a flow, first come first served. */
-export class Lane {
-  readonly tickets = new TicketHeap((a, b) => a.age < b.age);
+export class Lane<T extends Ticket> {
+  readonly tickets = new TicketHeap<T>((a, b) => a.age < b.age);
   waiting = 0;
   /** Where its next request starts, in the flow's own virtual time. */
   tag = 0;
@@ -17,7 +17,7 @@ export class Lane {
    * @param flowTime the flow's virtual time, which a lane that comes back is lifted to. A request of high priority
    * gets a head start of its own size, once per return: enough to go next, not enough to keep others waiting.
    */
-  add(ticket: Ticket, flowTime: number): void {
+  add(ticket: T, flowTime: number): void {
     if (this.waiting === 0) {
       const headStart = this.priority === 'high' ? ticket.share : 0;
       this.tag = Math.max(this.tag, flowTime - headStart);

@@ -1,12 +1,17 @@
 import type { Target } from '@weir/kernel';
 import type { Vector } from '../ledger/ledger.js';
 import type { Cost } from '../limiter.js';
-import type { FairQueue } from './fair-queue.js';
-import { Flow, type Team } from './flow.js';
 import { Heap } from './heap.js';
 
+/** What a class has to know of its flows. */
+export interface Ordered {
+  readonly vector: Vector;
+  readonly key: number;
+  heapIndex: number;
+}
+
 /** The flows of one model of one account. Where its own limits block, it parks and costs other models nothing. */
-export class ModelClass {
+export class ModelClass<Flow extends Ordered> {
   readonly flows = new Map<string, Flow>();
   /** Those that have something waiting, in order. */
   readonly backlog = new Heap<Flow>(earlierFirst, (flow, index) => {
@@ -27,19 +32,12 @@ export class ModelClass {
   waiting = 0;
   private shares = { request: 1, token: 0, input: 0, output: 0 };
 
-  constructor(
-    readonly queue: FairQueue,
-    readonly target: Target,
-  ) {}
+  constructor(readonly target: Target) {}
 
-  flow(team: Team, vector: () => Vector): Flow {
-    let flow = this.flows.get(team.id);
-    if (flow === undefined) {
-      flow = new Flow(this, team, vector());
-      this.flows.set(team.id, flow);
-      this.measure(flow.vector);
-    }
-    return flow;
+  /** A team comes for the first time. */
+  admit(team: string, flow: Flow): void {
+    this.flows.set(team, flow);
+    this.measure(flow.vector);
   }
 
   /**
@@ -78,6 +76,6 @@ export class ModelClass {
   }
 }
 
-function earlierFirst(a: Flow, b: Flow): boolean {
+function earlierFirst(a: Ordered, b: Ordered): boolean {
   return a.key < b.key;
 }

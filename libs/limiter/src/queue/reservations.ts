@@ -1,16 +1,16 @@
 import type { Milliseconds } from '@weir/kernel';
 import { amountOf, type Block } from '../ledger/ledger.js';
 import type { Dimension } from '../quota/dimension.js';
-import type { Ticket } from './ticket.js';
+import type { FlowTicket } from './flow.js';
 
 /** Two computations of one instant differ by less. */
 const SAME_INSTANT_MS: Milliseconds = 1e-3;
 
 /** A cost on its way: a ticket, or somebody who only asks. */
-export type Wanted = Pick<Ticket, 'flow' | 'cost'>;
+export type Wanted = Pick<FlowTicket, 'flow' | 'cost'>;
 
 interface Reservation {
-  readonly ticket: Ticket;
+  readonly ticket: FlowTicket;
   readonly eta: Milliseconds;
   /** Order of claims. Nobody makes an earlier owner wait, so no two of them wait for each other. */
   readonly rank: number;
@@ -29,7 +29,7 @@ export class Reservations {
    * A ticket, next in order, is blocked. It keeps or takes the reservation, unless one that claimed before has it.
    * @returns whether the ticket owns it
    */
-  claim(ticket: Ticket, { dimension, at }: Block): boolean {
+  claim(ticket: FlowTicket, { dimension, at }: Block): boolean {
     const rank = this.release(ticket) ?? this.claims++;
     const other = this.byDimension.get(dimension);
     if (other && other.rank < rank) return false;
@@ -40,7 +40,7 @@ export class Reservations {
   }
 
   /** A ticket was granted, or gave up. Returns the rank that it had. */
-  release(ticket: Ticket): number | undefined {
+  release(ticket: FlowTicket): number | undefined {
     if (ticket.flow.pinned !== ticket) return undefined;
     ticket.flow.pinned = undefined;
     for (const [dimension, owned] of this.byDimension) {
@@ -62,9 +62,9 @@ export class Reservations {
     return false;
   }
 
-  private displace({ flow }: Ticket): void {
+  private displace({ flow }: FlowTicket): void {
     flow.pinned = undefined;
-    flow.model.queue.reorder(flow);
+    flow.reorder();
   }
 
   private rankOf(ticket: Wanted): number {

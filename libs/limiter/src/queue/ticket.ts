@@ -1,10 +1,9 @@
 import type { Milliseconds, Priority } from '@weir/kernel';
 import type { Cost } from '../limiter.js';
-import type { Flow } from './flow.js';
 import { Heap } from './heap.js';
 
 /** One wait for one permit, as the order sees it. */
-export interface Ticket {
+export interface Ticket<Flow = unknown> {
   readonly flow: Flow;
   /** Order of arrival of the request, which a retry keeps. */
   readonly age: number;
@@ -27,7 +26,7 @@ export interface Ticket {
 }
 
 /** Tickets in some order. One that stops waiting costs O(1): it is thrown out when it comes up, or with the others. */
-export class TicketHeap<T extends Ticket = Ticket> {
+export class TicketHeap<T extends Ticket> {
   private readonly heap: Heap<T>;
 
   constructor(before: (a: T, b: T) => boolean) {
