@@ -29,6 +29,7 @@ import { MetricsController, MetricsText } from './metrics/metrics.controller.js'
 import { ModelList } from './models/model-list.js';
 import { ModelsController } from './models/models.controller.js';
 import { breakerDimensions, dimensionsOf, targetsOf } from './wiring/dimensions.js';
+import { presumedOutput } from './wiring/presumed-output.js';
 import { midStreamPolicies } from './wiring/mid-stream-policies.js';
 
 /** Where the configuration in force is found; a reload changes it for whoever asks next. */
@@ -151,13 +152,20 @@ function routingProviders(
 /** The request path, and the pipeline where the rooms meet. */
 function chatProviders(live: ConfigInForce, { telemetry, time, random }: Surroundings): readonly Provider[] {
   const profiles = new Map(live.current.accounts.map(({ id, profile }) => [id, profileOf(profile)]));
-  const rules = { routes: () => live.current.routes, maxWaitMs: () => live.current.queue.maxWaitMs };
+  const rules = {
+    routes: () => live.current.routes,
+    maxWaitMs: () => live.current.queue.maxWaitMs,
+    books: (account: string) => profiles.get(account)?.books ?? 'prompt_and_max',
+  };
   const readQuota: ReadQuota = (account, headers) => {
     const profile = profiles.get(account);
     return profile === undefined ? {} : observeQuota(profile, headers);
   };
   return [
-    { provide: TokenEstimator, useFactory: () => new TokenEstimator() },
+    {
+      provide: TokenEstimator,
+      useFactory: () => new TokenEstimator({ defaultOutput: presumedOutput(live.current) }),
+    },
     {
       provide: AttemptLoop,
       useFactory: () => new AttemptLoop(live.current.retry, time, random, telemetry.retryObserver()),

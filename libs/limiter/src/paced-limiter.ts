@@ -178,7 +178,9 @@ export class PacedLimiter implements Limiter {
         spec.unit === unit &&
         spec.account === target.account &&
         (spec.scope === 'account' || spec.model === target.model) &&
-        ours !== Infinity,
+        // What a person stopped (0) or freed stays so.
+        ours !== Infinity &&
+        ours !== 0,
     );
     // Headers show one of the two; where it is the account's, it says nothing of the model's.
     if (stated.some((dimension) => dimension.limit === limit)) return;

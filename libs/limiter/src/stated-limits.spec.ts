@@ -5,7 +5,7 @@ import type { DimensionSpec } from './quota/dimension.js';
 
 const TARGET = { account: 'main', model: 'm' };
 
-function limits(): { state: (limitRequests: number) => void; now: () => Record<string, number> } {
+function limits() {
   const clock = new FakeClock(1_000);
   const common = { unit: 'requests', windowMs: 6_000, shape: { kind: 'unknown' }, delaySpreadMs: 0 } as const;
   const dimensions: DimensionSpec[] = [
@@ -21,10 +21,12 @@ function limits(): { state: (limitRequests: number) => void; now: () => Record<s
     random: seededRandom(1),
   });
   return {
-    state: (limitRequests) => {
+    limiter,
+    state: (limitRequests: number) => {
       limiter.observe(TARGET, { limitRequests });
     },
-    now: () => Object.fromEntries(limiter.status().dimensions.map(({ id, limit }) => [id, limit])),
+    now: (): Record<string, number> =>
+      Object.fromEntries(limiter.status().dimensions.map(({ id, limit }) => [id, limit])),
   };
 }
 
@@ -33,6 +35,14 @@ describe('a limit that a provider states', () => {
     const { state, now } = limits();
     state(60);
     expect(now()).toEqual({ account: 60, model: 48 });
+  });
+
+  it('does not start again what a person stopped', () => {
+    const { state, now, limiter } = limits();
+    limiter.setLimit('model', 0);
+    limiter.setLimit('account', 0);
+    state(60);
+    expect(now()).toEqual({ account: 0, model: 0 });
   });
 
   it("replaces the model's where neither has it, in both directions", () => {

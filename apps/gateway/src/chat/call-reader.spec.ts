@@ -1,17 +1,18 @@
-import { TokenEstimator } from '@weir/limiter';
+import { TokenEstimator, type ReservationRule } from '@weir/limiter';
 import { FakeClock } from '@weir/testing';
 import { CallReader, type RawCall } from './call-reader.js';
 
 const targets = [{ account: 'main', model: 'provider-name' }];
 const fallback = [{ account: 'spare', model: 'other-name' }];
 
-function reader(maxWaitMs = 60_000) {
+function reader(maxWaitMs = 60_000, books: ReservationRule = 'prompt_and_max') {
   const routes = Object.assign(Object.create(null) as Record<string, unknown>, {
     chat: { targets, fallback },
   });
   const rules = {
     routes: () => routes as Record<string, { targets: typeof targets; fallback: typeof fallback }>,
     maxWaitMs: () => maxWaitMs,
+    books: () => books,
   };
   return new CallReader(rules, new TokenEstimator(), new FakeClock(1000));
 }
@@ -42,6 +43,12 @@ describe('CallReader', () => {
     });
     expect(call.cost.inputTokens).toBeGreaterThan(0);
     expect(call.cost.outputTokens).toBeLessThanOrEqual(50);
+  });
+
+  it("reserves as the first target's provider books", () => {
+    const outputOf = (books: ReservationRule) => reader(60_000, books).read(raw(question)).cost.outputTokens;
+    expect(outputOf('prompt_and_max')).toBe(50);
+    expect(outputOf('input_only')).toBe(0);
   });
 
   it.each([

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError, type Clock, type Milliseconds, type Target } from '@weir/kernel';
-import type { TokenEstimator } from '@weir/limiter';
+import type { ReservationRule, TokenEstimator } from '@weir/limiter';
 import { readChatRequest, readEmbeddingRequest } from '@weir/protocol';
 import { readCallHeaders, type CallHeaders } from './call-headers.js';
 import type { ChatCall } from './chat-call.js';
@@ -25,6 +25,8 @@ export interface CallRules {
   routes(): Readonly<Record<string, Route>>;
   /** The longest that a caller may wait. */
   maxWaitMs(): Milliseconds;
+  /** How an account's provider books tokens when a request starts. */
+  books(account: string): ReservationRule;
 }
 
 /** A deadline of now has passed when the limiter looks at it, so that `0`, which means "do not queue", would refuse everybody. */
@@ -40,51 +42,62 @@ export class CallReader {
 
   /** A chat request. @throws GatewayError `invalid_request` | `model_not_found` */
   read(raw: RawCall): ChatCall {
-    return this.call(raw, ({ template }) => {
-      const request = readChatRequest(raw.body);
-      const { model, maxTokens, choices } = request;
-      const characters = promptCharacters(request);
-      const cost = this.estimator.reserve({ model, template, inputChars: characters, maxTokens, n: choices });
-      return { operation: 'chat', path: '/chat/completions', request, characters, cost };
+    const headers = readCallHeaders(raw.headers);
+    const request = readChatRequest(raw.body);
+    const { model, maxTokens, choices } = request;
+    const ways = this.waysTo(model);
+    const characters = promptCharacters(request);
+    const cost = this.estimator.reserve({
+      model,
+      template: headers.template,
+      inputChars: characters,
+      maxTokens,
+      n: choices,
+      rule: this.rules.books(ways.targets[0].account),
     });
+    const body = { operation: 'chat', path: '/chat/completions', request, characters, cost };
+    return this.callOf(raw, headers, { ...ways, ...body });
   }
 
   /** A request for embeddings: nothing is generated. @throws GatewayError `invalid_request` | `model_not_found` */
   readEmbedding(raw: RawCall): ChatCall {
-    return this.call(raw, () => {
-      const request = readEmbeddingRequest(raw.body);
-      const { model, characters, tokens } = request;
-      const cost = { inputTokens: this.estimator.estimateInput(model, characters) + tokens, outputTokens: 0 };
-      return { operation: 'embeddings', path: '/embeddings', request, characters, cost };
-    });
+    const headers = readCallHeaders(raw.headers);
+    const request = readEmbeddingRequest(raw.body);
+    const { model, characters, tokens } = request;
+    const cost = { inputTokens: this.estimator.estimateInput(model, characters) + tokens, outputTokens: 0 };
+    const body = { operation: 'embeddings', path: '/embeddings', request, characters, cost };
+    return this.callOf(raw, headers, { ...this.waysTo(model), ...body });
   }
 
-  private call(raw: RawCall, readBody: (headers: CallHeaders) => ReadBody): ChatCall {
-    const arrivedAt = this.clock.now();
-    const headers = readCallHeaders(raw.headers);
-    const { conversation, template, priority, maxWaitMs } = headers;
-    const { operation, ...body } = readBody(headers);
-    const { model } = body.request;
-    const route = this.rules.routes()[model];
-    const [first, ...others] = route?.targets ?? [];
+  private waysTo(model: string): Pick<ChatCall, 'targets' | 'fallback'> {
+    const { targets = [], fallback = [] } = this.rules.routes()[model] ?? {};
+    const [first, ...others] = targets;
     if (first === undefined) throw unknownModel(model);
+    return { targets: [first, ...others], fallback };
+  }
+
+  private callOf(raw: RawCall, headers: CallHeaders, { operation, ...understood }: Understood): ChatCall {
+    const { conversation, template, priority, maxWaitMs } = headers;
+    const { model } = understood.request;
     const longestMs = this.rules.maxWaitMs();
+    const arrivedAt = this.clock.now();
     return {
       identity: {
         ...{ requestId: raw.requestId, team: raw.team, model, operation, template, priority },
         ...(conversation === undefined ? {} : { conversation }),
       },
-      ...body,
-      targets: [first, ...others],
-      fallback: route?.fallback ?? [],
+      ...understood,
       arrivedAt,
-      deadline: this.clock.now() + Math.min(longestMs, Math.max(LEAST_WAIT_MS, maxWaitMs ?? longestMs)),
+      deadline: arrivedAt + Math.min(longestMs, Math.max(LEAST_WAIT_MS, maxWaitMs ?? longestMs)),
     };
   }
 }
 
-/** What the body of a request decides. */
-interface ReadBody extends Pick<ChatCall, 'path' | 'request' | 'characters' | 'cost'> {
+/** What body and route decide. */
+interface Understood extends Pick<
+  ChatCall,
+  'path' | 'request' | 'characters' | 'cost' | 'targets' | 'fallback'
+> {
   readonly operation: string;
 }
 

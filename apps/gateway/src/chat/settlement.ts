@@ -1,5 +1,5 @@
 import type { Cost, Limiter, QuotaObservation, TokenEstimator, Usage } from '@weir/limiter';
-import type { StreamReading, UpstreamAnswer } from '@weir/upstream';
+import type { UpstreamAnswer } from '@weir/upstream';
 import type { ChatCall } from './chat-call.js';
 import type { Granted } from './granted.js';
 
@@ -21,13 +21,17 @@ export class Settlement {
   settle(call: ChatCall, { permit, answer }: Granted): Cost {
     const { reading } = answer;
     const { model, template } = call.identity;
-    const usage = usageOf(reading);
+    const usage: Usage = {
+      inputTokens: reading.usage?.inputTokens,
+      outputTokens: reading.usage?.outputTokens,
+    };
     this.estimator.learn({
       model,
       template,
       inputChars: call.characters,
       usage,
       truncated: reading.finishReason === 'length',
+      n: 'choices' in call.request ? call.request.choices : 1,
     });
     this.limiter.observe(permit.target, this.readQuota(permit.target.account, answer.headers));
     const charge = {
@@ -37,14 +41,4 @@ export class Settlement {
     permit.settle(charge);
     return charge;
   }
-}
-
-/**
- * The provider's numbers. Reasoning that `completion_tokens` leaves out (xAI, read 2026-11) is in the total,
- * so the total decides where it is larger.
- */
-function usageOf({ usage }: StreamReading): Usage {
-  const { inputTokens, outputTokens, totalTokens } = usage ?? {};
-  if (totalTokens === undefined || inputTokens === undefined) return { inputTokens, outputTokens };
-  return { inputTokens, outputTokens: Math.max(outputTokens ?? 0, totalTokens - inputTokens) };
 }

@@ -38,6 +38,11 @@ export interface ProviderProfile {
   readonly keyHeader: 'authorization' | 'api-key';
   /** Whether `stream_options.include_usage` may be added; where not, the provider reports usage anyway or refuses it. */
   readonly acceptsIncludeUsage: boolean;
+  /**
+   * What it books of tokens when a request starts: prompt and max_tokens; the larger of the two; what comes out, as it
+   * comes; or the prompt alone (its documentation, read 2026-11). Unknown: the most cautious, the first.
+   */
+  readonly books: 'prompt_and_max' | 'larger_of_both' | 'as_produced' | 'input_only';
   /** What a 429 means here whatever it says, where the provider has only one limit. */
   readonly every429?: FailureClass;
   readonly requests?: QuotaHeader;

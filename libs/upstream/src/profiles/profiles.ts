@@ -14,12 +14,20 @@ const TOKENS: QuotaHeader = {
   perMinute: 1,
 };
 
-const BEARER = { keyHeader: 'authorization', acceptsIncludeUsage: true } as const;
+/** What most of them do, or what costs least where nobody says. */
+const USUAL = { keyHeader: 'authorization', acceptsIncludeUsage: true, books: 'prompt_and_max' } as const;
 
 const PROFILES: Readonly<Record<ProfileId, ProviderProfile>> = {
-  openai: { ...BEARER, id: 'openai', providerName: 'openai', requests: REQUESTS, tokens: TOKENS },
+  openai: {
+    ...USUAL,
+    id: 'openai',
+    providerName: 'openai',
+    books: 'larger_of_both',
+    requests: REQUESTS,
+    tokens: TOKENS,
+  },
   azure: {
-    ...BEARER,
+    ...USUAL,
     id: 'azure',
     providerName: 'azure.ai.openai',
     keyHeader: 'api-key',
@@ -28,23 +36,25 @@ const PROFILES: Readonly<Record<ProfileId, ProviderProfile>> = {
   },
   // Its token headers show whichever of the two token limits is tightest, so they name no limit.
   anthropic: {
-    ...BEARER,
+    ...USUAL,
     id: 'anthropic',
     providerName: 'anthropic',
+    books: 'as_produced',
     requests: {
       limit: 'anthropic-ratelimit-requests-limit',
       remaining: 'anthropic-ratelimit-requests-remaining',
       perMinute: 1,
     },
   },
-  gemini: { ...BEARER, id: 'gemini', providerName: 'gcp.gemini' },
+  gemini: { ...USUAL, id: 'gemini', providerName: 'gcp.gemini', books: 'input_only' },
   // Its request headers are per day; the limit per minute is in no header.
-  groq: { ...BEARER, id: 'groq', providerName: 'groq', tokens: TOKENS },
+  groq: { ...USUAL, id: 'groq', providerName: 'groq', tokens: TOKENS },
   // Counts requests per 10 seconds; some versions refuse `stream_options`, all of them report usage.
   mistral: {
-    ...BEARER,
+    ...USUAL,
     id: 'mistral',
     providerName: 'mistral_ai',
+    books: 'as_produced',
     acceptsIncludeUsage: false,
     requests: { limit: 'x-ratelimit-limit-req-10-second', perMinute: 6 },
     tokens: {
@@ -54,27 +64,27 @@ const PROFILES: Readonly<Record<ProfileId, ProviderProfile>> = {
     },
   },
   // One limit only: requests that are open at the same time.
-  deepseek: { ...BEARER, id: 'deepseek', providerName: 'deepseek', every429: 'concurrency' },
+  deepseek: { ...USUAL, id: 'deepseek', providerName: 'deepseek', every429: 'concurrency' },
   // Headers come with 429s only and mix limits per minute and per day under one name.
-  openrouter: { ...BEARER, id: 'openrouter', providerName: 'openrouter' },
+  openrouter: { ...USUAL, id: 'openrouter', providerName: 'openrouter' },
   // Counts per second, under short names.
   together: {
-    ...BEARER,
+    ...USUAL,
     id: 'together',
     providerName: 'together',
     requests: { limit: 'x-ratelimit-limit', perMinute: 60 },
     tokens: { limit: 'x-tokenlimit-limit', perMinute: 60 },
   },
   // Three token limits, none of which is the total.
-  fireworks: { ...BEARER, id: 'fireworks', providerName: 'fireworks' },
+  fireworks: { ...USUAL, id: 'fireworks', providerName: 'fireworks', books: 'as_produced' },
   // Its request limit is per second, under OpenAI's name.
-  xai: { ...BEARER, id: 'xai', providerName: 'x_ai', tokens: TOKENS },
-  vllm: { ...BEARER, id: 'vllm', providerName: 'vllm' },
-  ollama: { ...BEARER, id: 'ollama', providerName: 'ollama' },
-  litellm: { ...BEARER, id: 'litellm', providerName: 'litellm', requests: REQUESTS, tokens: TOKENS },
+  xai: { ...USUAL, id: 'xai', providerName: 'x_ai', tokens: TOKENS },
+  vllm: { ...USUAL, id: 'vllm', providerName: 'vllm' },
+  ollama: { ...USUAL, id: 'ollama', providerName: 'ollama' },
+  litellm: { ...USUAL, id: 'litellm', providerName: 'litellm', requests: REQUESTS, tokens: TOKENS },
   // What its headers say belongs to a channel behind it, not to our key.
-  'one-api': { ...BEARER, id: 'one-api', providerName: 'one_api' },
-  generic: { ...BEARER, id: 'generic', providerName: 'generic', requests: REQUESTS, tokens: TOKENS },
+  'one-api': { ...USUAL, id: 'one-api', providerName: 'one_api' },
+  generic: { ...USUAL, id: 'generic', providerName: 'generic', requests: REQUESTS, tokens: TOKENS },
 };
 
 /** What is known of a provider. */
