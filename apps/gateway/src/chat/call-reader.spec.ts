@@ -1,3 +1,4 @@
+import type { Clock } from '@weir/kernel';
 import { TokenEstimator, type ReservationRule } from '@weir/limiter';
 import { FakeClock } from '@weir/testing';
 import { CallReader, type RawCall } from './call-reader.js';
@@ -5,7 +6,11 @@ import { CallReader, type RawCall } from './call-reader.js';
 const targets = [{ account: 'main', model: 'provider-name' }];
 const fallback = [{ account: 'spare', model: 'other-name' }];
 
-function reader(maxWaitMs = 60_000, books: ReservationRule = 'prompt_and_max') {
+function reader(
+  maxWaitMs = 60_000,
+  books: ReservationRule = 'prompt_and_max',
+  clock: Clock = new FakeClock(1000),
+) {
   const routes = Object.assign(Object.create(null) as Record<string, unknown>, {
     chat: { targets, fallback },
   });
@@ -14,7 +19,7 @@ function reader(maxWaitMs = 60_000, books: ReservationRule = 'prompt_and_max') {
     maxWaitMs: () => maxWaitMs,
     books: () => books,
   };
-  return new CallReader(rules, new TokenEstimator(), new FakeClock(1000));
+  return new CallReader(rules, new TokenEstimator(), clock);
 }
 
 function raw(body: unknown, headers: RawCall['headers'] = {}): RawCall {
@@ -59,6 +64,21 @@ describe('CallReader', () => {
   ])('lets x-weir-max-wait-ms of %s s only lower the longest wait', (seconds, deadline) => {
     const headers = { 'x-weir-max-wait-ms': `${Number(seconds) * 1000}` };
     expect(reader().read(raw(question, headers)).deadline).toBe(deadline);
+  });
+
+  it('counts the wait that callers are told and the deadline from one instant, however busy the machine is', () => {
+    const fake = new FakeClock(1000);
+    const clock: Clock = {
+      now: () => {
+        fake.jump(fake.now() + 20);
+        return fake.now();
+      },
+      epochNow: () => fake.epochNow(),
+    };
+    const call = reader(60_000, 'prompt_and_max', clock).read(
+      raw(question, { 'x-weir-max-wait-ms': '20000' }),
+    );
+    expect(call.deadline - call.arrivedAt).toBe(20_000);
   });
 
   it.each(['nope', 'constructor', '__proto__', 'x'.repeat(10_000)])(
