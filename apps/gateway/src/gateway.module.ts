@@ -2,7 +2,7 @@ import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import type { GatewayConfig } from '@weir/config';
 import type { Clock, Random, Timers } from '@weir/kernel';
-import { createLimiter, Limiter, TokenEstimator } from '@weir/limiter';
+import { Limiter, PacedLimiter, TokenEstimator } from '@weir/limiter';
 import { AttemptLoop } from '@weir/retry';
 import type { Logger, Telemetry } from '@weir/telemetry';
 import { observeQuota, profileOf, StreamClient, UndiciStreamClient } from '@weir/upstream';
@@ -28,7 +28,8 @@ import { HealthController } from './health/health.controller.js';
 import { MetricsController, MetricsText } from './metrics/metrics.controller.js';
 import { ModelList } from './models/model-list.js';
 import { ModelsController } from './models/models.controller.js';
-import { breakerDimensions, dimensionsOf, targetsOf } from './wiring/dimensions.js';
+import { buildLimiter } from './wiring/build-limiter.js';
+import { targetsOf } from './wiring/dimensions.js';
 import { presumedOutput } from './wiring/presumed-output.js';
 import { midStreamPolicies } from './wiring/mid-stream-policies.js';
 
@@ -57,7 +58,7 @@ export class GatewayModule {
         ...[HealthController, MetricsController, StatusController],
       ],
       providers: [
-        limiterProvider(live, surroundings),
+        ...limiterProviders(live, surroundings),
         streamClientProvider(config, surroundings),
         ...routingProviders(live, surroundings),
         ...chatProviders(live, surroundings),
@@ -69,36 +70,16 @@ export class GatewayModule {
   }
 }
 
-/** How much longer than the longest call a slot is kept before it counts as leaked. */
-const LEASE_BEYOND_CALL_MS = 60_000;
-
-/** How much may leave, in what order. */
-function limiterProvider(live: ConfigInForce, { telemetry, time, random }: Surroundings): Provider {
-  const { accounts, teams, queue, timeouts } = live.current;
-  const refunding = accounts.filter(({ refundRequestsOn429 }) => refundRequestsOn429).map(({ id }) => id);
-  return {
-    provide: Limiter,
-    useFactory: () =>
-      telemetry.limiter(
-        createLimiter({
-          dimensions: [...dimensionsOf(live.current), ...breakerDimensions(targetsOf(live.current))],
-          teams,
-          queue: {
-            maxDepth: queue.maxDepth,
-            maxDepthPerTeam: queue.maxDepthPerTeam,
-            get maxWaitMs() {
-              return live.current.queue.maxWaitMs;
-            },
-          },
-          clock: time,
-          timers: time,
-          random,
-          refundRequestsOn429: new Set(refunding),
-          // Every permit holds the slot of its breaker, so a lease has to outlast every call that may be.
-          slotLeaseMs: timeouts.totalMs + LEASE_BEYOND_CALL_MS,
-        }),
-      ),
-  };
+/** How much may leave, in what order: as itself, for what only a process does with it, and traced, for everybody. */
+function limiterProviders(live: ConfigInForce, surroundings: Surroundings): readonly Provider[] {
+  return [
+    { provide: PacedLimiter, useFactory: () => buildLimiter(live, surroundings) },
+    {
+      provide: Limiter,
+      useFactory: (limiter: PacedLimiter) => surroundings.telemetry.limiter(limiter),
+      inject: [PacedLimiter],
+    },
+  ];
 }
 
 /** The way out. */

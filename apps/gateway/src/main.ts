@@ -6,7 +6,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ConfigFaults, loadConfig, NOT_BUILT_YET, type GatewayConfig } from '@weir/config';
 import { systemClock, systemRandom, systemTimers, type Milliseconds } from '@weir/kernel';
-import { Limiter } from '@weir/limiter';
+import { Limiter, PacedLimiter } from '@weir/limiter';
 import { createLogger, startTelemetry, type Logger } from '@weir/telemetry';
 import { StreamClient } from '@weir/upstream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -14,6 +14,7 @@ import { answerBrokenRequest, brokenPath, missingHost } from './delivery/broken-
 import { GatewayModule, type ConfigInForce, type Surroundings } from './gateway.module.js';
 import { Drain } from './health/drain.js';
 import { labelsOf } from './wiring/labels.js';
+import { LimiterMemory } from './wiring/limiter-memory.js';
 import { LiveConfig } from './wiring/live-config.js';
 
 /** A gateway that listens. */
@@ -40,8 +41,15 @@ const REQUEST_MS: Milliseconds = 120_000;
 /** Closing and flushing after the drain takes at most this; then the process ends whatever is still open. */
 const END_MS: Milliseconds = 6000;
 
-/** Builds the house and opens its door. */
-export async function startGateway(live: ConfigInForce, surroundings: Surroundings): Promise<RunningGateway> {
+/**
+ * Builds the house and opens its door.
+ * @param memory where the limiter's past is kept over a planned restart; without it the last window counts as used
+ */
+export async function startGateway(
+  live: ConfigInForce,
+  surroundings: Surroundings,
+  memory?: LimiterMemory,
+): Promise<RunningGateway> {
   const { server } = live.current;
   const adapter = adapterFor(server);
   const app = await NestFactory.create<NestFastifyApplication>(
@@ -61,9 +69,11 @@ export async function startGateway(live: ConfigInForce, surroundings: Surroundin
     done(null, body);
   });
   await app.init();
+  memory?.recall(app.get(PacedLimiter));
   const url = await listen(fastify, server);
   const stop = async (drainMs: Milliseconds, flushMs?: Milliseconds): Promise<void> => {
     await app.get(Drain).begin(drainMs);
+    memory?.keep(app.get(PacedLimiter));
     await app.close();
     await app.get<StreamClient>(StreamClient).close();
     await surroundings.telemetry.shutdown(flushMs);
@@ -124,7 +134,9 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
   }
   const { server, source } = live.current;
   const surroundings = surroundingsOf(live.current, env, logger);
-  const gateway = await startGateway(live, surroundings);
+  const stateFile = env['WEIR_STATE_FILE'];
+  const memory = stateFile ? new LimiterMemory(stateFile, logger) : undefined;
+  const gateway = await startGateway(live, surroundings, memory);
   logger.info('listening', { url: gateway.url, config: source });
   process.on('unhandledRejection', (thrown) => {
     logger.error('unexpected', thrown);

@@ -1,4 +1,7 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { IncomingMessage } from 'node:http';
 import { digestKey } from '@weir/config';
 import { startSimulator, type RunningSimulator } from '../../simulator/src/simulator.module.js';
@@ -66,6 +69,38 @@ function waiting(url: string): Promise<number> {
 }
 
 describe('SIGTERM', () => {
+  it('keeps what was spent over a planned restart, for one start', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-state-'));
+    const env = { WEIR_STATE_FILE: join(folder, 'state.json') };
+    const account = { limits: { requestsPerMinute: 100 }, models: { [MODEL]: {} } };
+    const file = {
+      ...config(),
+      accounts: [{ id: 'main', baseUrl: `${simulator.url}/v1`, apiKey: SIM_KEY, ...account }],
+    };
+    const used = async (gateway: GatewayProcess): Promise<number | undefined> => {
+      const reply = await send(`${await gateway.url()}/admin/v1/status`, {
+        headers: { authorization: 'Bearer admin-key' },
+      });
+      const { limiter } = reply.json as { limiter: { dimensions: { id: string; used: number }[] } };
+      return limiter.dimensions.find(({ id }) => id === 'account:main:requests')?.used;
+    };
+    try {
+      const first = start(env, file);
+      expect((await chat(await first.url())).status).toBe(200);
+      const spent = await used(first);
+      first.kill('SIGTERM');
+      expect(await first.exited).toEqual({ code: 0, signal: null });
+      expect(existsSync(env.WEIR_STATE_FILE)).toBe(true);
+
+      const second = start(env, file);
+      expect(await used(second)).toBeLessThanOrEqual(spent ?? NaN);
+      expect(second.output).toContain('limiter restored');
+      expect(existsSync(env.WEIR_STATE_FILE)).toBe(false);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   it('drains: new work and waiters are refused, a running stream ends whole, telemetry is flushed, exit 0', async () => {
     otlp = await OtlpReceiver.start();
     const gateway = start({ OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url }, config());

@@ -1,5 +1,7 @@
 import { Inject, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { templateNamed } from '../chat/call-headers.js';
+import { RequestSpans } from '../delivery/request-spans.js';
 import { Drain } from '../health/drain.js';
 import { TeamDirectory, type KeyHolder } from './team-directory.js';
 
@@ -10,22 +12,35 @@ export interface TeamHolder extends KeyHolder {
 
 const callers = new WeakMap<FastifyRequest, string>();
 
-/** The first step of every call to a provider: is there room for new work at all, and who asks? */
+/** The first step of every call to a provider: who asks, and is there room for new work at all? */
 export class TeamGuard implements CanActivate {
   constructor(
     @Inject(TeamDirectory) private readonly directory: TeamDirectory<TeamHolder>,
     @Inject(Drain) private readonly drain: Drain,
+    @Inject(RequestSpans) private readonly spans: RequestSpans,
   ) {}
 
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
+    callers.set(request, callerOf(request, this.directory, this.spans));
     this.drain.assertOpen();
-    callers.set(
-      request,
-      this.directory.holderOf(request.headers.authorization, request.socket.remoteAddress).id,
-    );
     return true;
   }
+}
+
+/**
+ * Finds out who asks, and tells telemetry, so that whatever is refused from here on counts for its team.
+ * @throws GatewayError `unauthorized`
+ */
+export function callerOf(
+  request: FastifyRequest,
+  directory: TeamDirectory<TeamHolder>,
+  spans: RequestSpans,
+): string {
+  const { headers, raw, socket } = request;
+  const { id } = directory.holderOf(headers.authorization, socket.remoteAddress);
+  spans.request(raw).caller(id, templateNamed(headers));
+  return id;
 }
 
 /** The team that the guard found for a request. */

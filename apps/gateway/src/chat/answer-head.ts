@@ -13,22 +13,20 @@ export function answerHead(
   { permit, answer, attempt }: Granted,
   quota: QuotaView,
 ): AnswerHead {
-  const forwarded = FORWARDED.flatMap((name) => {
+  const headers = quotaHeaders(quota);
+  headers['x-weir-wait-ms'] = String(Math.max(0, Math.round(permit.grantedAt - call.arrivedAt)));
+  headers['x-weir-attempts'] = String(attempt);
+  headers['x-weir-account'] = permit.target.account;
+  for (const name of FORWARDED) {
     const value = answer.headers[name];
-    return value === undefined ? [] : [[name, value] as const];
-  });
+    if (value !== undefined) headers[name] = value;
+  }
   return {
     kind: 'head',
     status: answer.status,
     contentType: answer.contentType,
     contentLength: call.request.stream ? undefined : answer.reading.bytes,
-    headers: {
-      ...Object.fromEntries(forwarded),
-      ...quotaHeaders(quota),
-      'x-weir-wait-ms': String(Math.max(0, Math.round(permit.grantedAt - call.arrivedAt))),
-      'x-weir-attempts': String(attempt),
-      'x-weir-account': permit.target.account,
-    },
+    headers,
     source: answer.reading,
   };
 }

@@ -39,6 +39,11 @@ export function readCallHeaders(headers: IncomingHttpHeaders): CallHeaders {
   };
 }
 
+/** The template that a request names, for counting one whose headers nobody has read yet: `none` where the name is not valid. */
+export function templateNamed({ 'x-prompt-template': named }: IncomingHttpHeaders): string {
+  return typeof named === 'string' && TEMPLATE.test(named) ? named : 'none';
+}
+
 function readPriority(value: string | undefined): Priority {
   if (value === undefined) return 'normal';
   if (value === 'high' || value === 'normal' || value === 'low') return value;

@@ -23,22 +23,32 @@ export function toObservable<T>(
   ended: (thrown?: unknown) => void = () => undefined,
 ): Observable<Offer<T>> {
   return new Observable((subscriber) => {
-    const controller = new AbortController();
-    void pump(open, controller.signal, subscriber).then(ended);
+    const run: Run = { controller: new AbortController(), isOver: false };
+    void pump(open, run, subscriber).then(ended);
     return () => {
-      controller.abort(
-        new GatewayError('client_disconnected', 'The caller left before the answer was complete.'),
-      );
+      // The teardown also follows a whole answer: nobody listens any more then, and errors and events are dear.
+      if (!run.isOver) run.controller.abort(callerLeft());
     };
   });
+}
+
+interface Run {
+  readonly controller: AbortController;
+  /** The iterable has ended. */
+  isOver: boolean;
+}
+
+function callerLeft(): GatewayError {
+  return new GatewayError('client_disconnected', 'The caller left before the answer was complete.');
 }
 
 /** Never rejects. Resolves with what was thrown, or with the reason of an abort. */
 async function pump<T>(
   open: (signal: AbortSignal) => AsyncIterable<T>,
-  signal: AbortSignal,
+  run: Run,
   subscriber: Subscriber<Offer<T>>,
 ): Promise<unknown> {
+  const { signal } = run.controller;
   const holds: Promise<void>[] = [];
   const hold = (until: Promise<void>): void => {
     holds.push(until);
@@ -49,10 +59,11 @@ async function pump<T>(
       if (holds.length > 0) await Promise.all(holds.splice(0));
       if (signal.aborted) return signal.reason;
     }
+    run.isOver = true;
     subscriber.complete();
     return undefined;
   } catch (thrown) {
-    // Telling the subscriber tears down, which aborts the signal: look at it first.
+    run.isOver = true;
     const cause: unknown = signal.aborted ? signal.reason : thrown;
     subscriber.error(thrown);
     return cause;
