@@ -56,6 +56,10 @@ interface Head {
   readonly headers: Headers;
 }
 
+/** Why a connection is given up. Made once: nobody reads their stack, and taking one costs as much as a small answer. */
+const WHOLE = new Error('the answer is whole');
+const READER_LEFT = new Error('the reader left');
+
 /** After the provider's own end mark the connection gets this long to close the body by itself. */
 const LINGER_MS = 1000;
 /** A refusal is judged by its status and headers if its body takes longer than this. */
@@ -91,7 +95,7 @@ export class AnswerIntake implements AssemblyOutput {
         this.transport?.resume();
       },
       abandoned: () => {
-        this.close(new Error('the reader left'));
+        this.close(READER_LEFT);
       },
     });
     const { clock, timers, timeouts, signal } = context;
@@ -137,8 +141,9 @@ export class AnswerIntake implements AssemblyOutput {
     }
   }
 
-  /** The body ended in good order. */
+  /** The body ended in good order: there is nothing left to abort. */
   ended(): void {
+    this.transport = undefined;
     if (this.stage !== 'over') this.assembly?.end();
   }
 
@@ -182,7 +187,7 @@ export class AnswerIntake implements AssemblyOutput {
   complete(): void {
     if (this.stage === 'over') return;
     if (this.stage === 'held') this.release();
-    this.close(new Error('the answer is whole'));
+    this.close(WHOLE);
     this.queue.end();
   }
 

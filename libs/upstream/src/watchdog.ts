@@ -14,7 +14,7 @@ interface Vigil {
  */
 export class Watchdog {
   private vigil: Vigil | undefined;
-  private timer: Timer | undefined;
+  private alarm: { readonly at: Milliseconds; readonly timer: Timer } | undefined;
   private readonly total: Timer;
   private paused = false;
   private overdue = false;
@@ -33,8 +33,11 @@ export class Watchdog {
 
   /** Starts to wait for something else; the former wait is over. */
   expect(phase: TimeoutPhase, limitMs: Milliseconds): void {
-    this.vigil = { phase, limitMs, since: this.clock.now() };
-    this.arm(limitMs);
+    const now = this.clock.now();
+    this.vigil = { phase, limitMs, since: now };
+    this.overdue = false;
+    // A look that comes too early sets the next: cheaper than a timer for each phase of each attempt.
+    if (this.alarm === undefined || this.alarm.at > now + limitMs) this.arm(now, limitMs);
   }
 
   /** A sign of life. */
@@ -53,31 +56,35 @@ export class Watchdog {
   }
 
   stop(): void {
-    this.timer?.cancel();
+    this.alarm?.timer.cancel();
+    this.alarm = undefined;
     this.total.cancel();
     this.vigil = undefined;
   }
 
-  private arm(delayMs: Milliseconds): void {
-    this.timer?.cancel();
-    this.timer = this.timers.after(delayMs, () => {
+  private arm(now: Milliseconds, delayMs: Milliseconds): void {
+    this.alarm?.timer.cancel();
+    const timer = this.timers.after(delayMs, () => {
+      this.alarm = undefined;
       this.look();
     });
+    this.alarm = { at: now + delayMs, timer };
   }
 
   private look(): void {
     const { vigil } = this;
     if (!vigil) return;
-    if (this.paused) vigil.since = this.clock.now();
-    const leftMs = vigil.since + vigil.limitMs - this.clock.now();
+    const now = this.clock.now();
+    if (this.paused) vigil.since = now;
+    const leftMs = vigil.since + vigil.limitMs - now;
     if (leftMs > 0) {
       this.overdue = false;
-      this.arm(leftMs);
+      this.arm(now, leftMs);
     } else if (this.overdue) this.expire(vigil.phase);
     else {
       // A process that was busy for long finds its timers first and what the socket holds only then: look again.
       this.overdue = true;
-      this.arm(0);
+      this.arm(now, 0);
     }
   }
 
