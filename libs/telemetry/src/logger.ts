@@ -21,7 +21,7 @@ export interface LoggerOptions {
   readonly write?: (line: string) => void;
 }
 
-/** Fields that must never be printed, whoever passes them, down to two levels. */
+/** Fields that must never be printed, whoever passes them. */
 const SECRET_FIELDS = [
   'authorization',
   'apiKey',
@@ -34,31 +34,49 @@ const SECRET_FIELDS = [
 ];
 /** Fields that hold what people wrote. */
 const CONTENT_FIELDS = ['messages', 'prompt', 'content', 'body', 'completion'];
+const CENSORED: ReadonlySet<string> = new Set([...SECRET_FIELDS, ...CONTENT_FIELDS]);
+/** How many levels below a line's own fields are looked at. */
+const CENSORED_LEVELS = 2;
 
 /** JSON lines by pino: time in ISO 8601, level as a word, secrets and content censored. */
 export function createLogger(options: LoggerOptions): Logger {
-  const fields = [...SECRET_FIELDS, ...CONTENT_FIELDS].map((field) => `["${field}"]`);
   const settings = {
     level: options.level ?? 'info',
     base: { service: options.service },
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (level: string) => ({ level }) },
     messageKey: 'event',
-    redact: { paths: fields.flatMap((field) => [field, `*${field}`, `*.*${field}`]), censor: '[redacted]' },
   };
   const { write } = options;
   const log = write === undefined ? pino(settings) : pino(settings, { write });
   return {
     info: (event, more = {}) => {
-      log.info(more, event);
+      log.info(censored(more), event);
     },
     warn: (event, more = {}) => {
-      log.warn(more, event);
+      log.warn(censored(more), event);
     },
     error: (event, thrown, more = {}) => {
-      log.error({ ...more, ...describeError(thrown) }, event);
+      log.error({ ...censored(more), ...describeError(thrown) }, event);
     },
   };
+}
+
+/**
+ * The fields without what must not be printed. Not pino's `redact`: that walks each of its paths in every line, which cost
+ * a tenth of a whole request (2026-11).
+ */
+function censored(fields: LogFields, levels = CENSORED_LEVELS): LogFields {
+  const clean: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields))
+    clean[name] = CENSORED.has(name) ? '[redacted]' : censoredValue(value, levels);
+  return clean;
+}
+
+function censoredValue(value: unknown, levels: number): unknown {
+  if (typeof value !== 'object' || value === null || levels === 0) return value;
+  if (Array.isArray(value)) return value.map((item) => censoredValue(item, levels - 1));
+  return censored({ ...value }, levels - 1);
 }
 
 /** Everything that helps to find the fault, and nothing that somebody sent. */
