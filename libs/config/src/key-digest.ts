@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** How the configuration writes a key: `sha256:` and the 64 lower-case hex digits of the key's SHA-256. */
 export type KeyDigest = `sha256:${string}`;
@@ -8,5 +8,5 @@ export type KeyDigest = `sha256:${string}`;
  * A plain hash is enough because keys are long and random; it would not be for passwords.
  */
 export function digestKey(key: string): KeyDigest {
-  return `sha256:${createHash('sha256').update(key, 'utf8').digest('hex')}`;
+  return `sha256:${hash('sha256', key)}`;
 }
