@@ -70,7 +70,9 @@ function isBlank(byte: number | undefined): boolean {
 }
 
 function decodeKey(json: Buffer, start: number, end: number): string {
-  const decoded: unknown = JSON.parse(json.toString('utf8', start, end));
+  const spelled = json.toString('utf8', start, end);
+  if (!spelled.includes('\\')) return spelled.slice(1, -1);
+  const decoded: unknown = JSON.parse(spelled);
   return typeof decoded === 'string' ? decoded : '';
 }
 
