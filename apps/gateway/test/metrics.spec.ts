@@ -1,4 +1,4 @@
-import { House, question } from './harness/house.js';
+import { eventually, House, OTHER_TEAM_KEY, question } from './harness/house.js';
 import { running } from './harness/simulator-control.js';
 
 const CALLERS = 40;
@@ -83,5 +83,48 @@ describe('/metrics after a mixed run', () => {
       0,
     );
     expect(sum('weir_tokens_refunded_total')).toBe(refunded);
+  });
+});
+
+describe('requests that are refused before they are understood', () => {
+  let house: House;
+
+  beforeAll(async () => {
+    house = await House.start({ server: { bodyLimitBytes: 2000 } });
+  });
+  afterAll(() => house.close());
+
+  /** Requests by team, template and outcome, where there were any. */
+  async function counted(): Promise<Readonly<Record<string, number>>> {
+    const requests = [...(await house.metrics())].flatMap(([sample, value]) => {
+      const [, team = '', template = '', outcome = ''] =
+        /^weir_requests_total\{.*weir_team="(.*?)",gen_ai_prompt_name="(.*?)",.*weir_outcome="(.*?)"\}$/.exec(
+          sample,
+        ) ?? [];
+      return team === '' || value === 0 ? [] : [[`${team} ${template} ${outcome}`, value] as const];
+    });
+    return Object.fromEntries(requests);
+  }
+
+  it('count for the team whose key they carry and the template that they name', async () => {
+    const asOther = { authorization: `Bearer ${OTHER_TEAM_KEY}` };
+    const replies = [
+      await house.chat('{ no json'),
+      await house.chat(question({ model: 'nobody' }), { 'x-prompt-template': 'faq' }),
+      await house.chat(question({}, 'x'.repeat(3000)), { ...asOther, 'x-prompt-template': 'long' }),
+      await house.chat(question(), { ...asOther, 'x-prompt-template': 'no name at all' }),
+      await house.chat(question(), { authorization: 'Bearer nobody', 'x-prompt-template': 'faq' }),
+      await house.chat(question({}, 'x'.repeat(3000)), { authorization: 'Bearer nobody' }),
+    ];
+    expect(replies.map(({ status }) => status)).toEqual([400, 404, 413, 400, 401, 413]);
+    const total = (counts: Readonly<Record<string, number>>): number =>
+      Object.values(counts).reduce((sum, count) => sum + count, 0);
+    expect(await eventually(counted, (counts) => total(counts) >= replies.length)).toEqual({
+      'search none rejected': 1,
+      'search faq rejected': 1,
+      'chat long rejected': 1,
+      'chat none rejected': 1,
+      'unknown none rejected': 2,
+    });
   });
 });

@@ -186,6 +186,34 @@ describe('server span, on a real server', () => {
     expect(tracer.spans[0]?.status.code).toBe(0);
   });
 
+  it('counts what was refused before it was understood by its error, for whoever asked', async () => {
+    app.post(PATH, async (request, reply) => {
+      const span = spans.of(request.raw);
+      span.caller('search', 'faq');
+      span.finish(new GatewayError('draining', 'No.'));
+      return reply.code(503).send('x');
+    });
+    await post(await listen());
+    await ended();
+    expect(tracer.spans[0]?.attributes).toMatchObject({
+      'weir.outcome': 'client_throttled',
+      'weir.error.code': 'draining',
+      'weir.team': 'search',
+      'gen_ai.prompt.name': 'faq',
+    });
+    expect(lines).toMatchObject([{ team: 'search', template: 'faq', outcome: 'client_throttled' }]);
+  });
+
+  it('counts no read that was refused', async () => {
+    app.get('/v1/models/*', async (request, reply) => {
+      spans.of(request.raw).finish(new GatewayError('model_not_found', 'No.'));
+      return reply.code(404).send('x');
+    });
+    await (await fetch(`http://127.0.0.1:${await listen()}/v1/models/x`)).text();
+    await ended();
+    expect(tracer.spans[0]?.attributes).not.toHaveProperty('weir.outcome');
+  });
+
   it.each(['hijacked', 'plain'])(
     'a caller that leaves a %s reply ends it, after the outcome came',
     async (how) => {

@@ -11,11 +11,14 @@ import { parseTraceparent } from './trace-context.js';
 
 /**
  * One request, for whoever knows what becomes of it. Whoever calls `identify` must call `finish` too, after the permit
- * was settled and whatever happened: the span waits for it, so that an abort does not end it before its outcome.
+ * was settled and whatever happened: the span waits for it, so that an abort does not end it before its outcome. A request
+ * that was refused before it was understood may be finished too; it is counted by its error then, else by its status.
  */
 export interface RequestSpan {
   /** For logs and answers; undefined where telemetry is off. */
   readonly traceId: string | undefined;
+  /** Whose key it carries and what template it names: what is refused before it is understood counts for them, too. */
+  caller(team: string, template: string): void;
   /** The request is understood; once. `estimated` is what its attempts will reserve. */
   identify(identity: CallIdentity, estimated?: Tokens): void;
   /** The first frame was handed to the caller. Later calls change nothing. */
@@ -27,6 +30,7 @@ export interface RequestSpan {
 /** Does nothing; for requests that nobody traces. */
 export const UNTRACED: RequestSpan = {
   traceId: undefined,
+  caller: () => undefined,
   identify: () => undefined,
   committed: () => undefined,
   finish: () => undefined,
@@ -102,6 +106,10 @@ class TracedRequest implements RequestSpan {
     return this.span.trace.traceId;
   }
 
+  caller(team: string, template: string): void {
+    this.span.set(A.team, team).set(A.promptName, template);
+  }
+
   identify(identity: CallIdentity, estimated?: Tokens): void {
     if (this.memory !== undefined) return;
     this.memory = this.traces.begin(identity, this.span);
@@ -150,8 +158,8 @@ class TracedRequest implements RequestSpan {
 
   /** Reads of lists and the like have none. */
   private outcome(): Outcome | undefined {
-    if (this.isFinished) return outcomeOf(this.error);
-    return this.span.read(A.httpMethod) === 'POST' ? outcomeOfStatus(this.status) : undefined;
+    if (this.memory === undefined && this.span.read(A.httpMethod) !== 'POST') return undefined;
+    return this.isFinished ? outcomeOf(this.error) : outcomeOfStatus(this.status);
   }
 }
 
