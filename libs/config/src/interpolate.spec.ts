@@ -44,7 +44,7 @@ it('keeps lines and columns', () => {
   expect(parsed.faults[0]?.path).toBe('3:14');
 });
 
-it('works where the design writes it', () => {
+it('works where people write it', () => {
   const text = `
 accounts: [{ id: main, baseUrl: https://x, apiKey: k, models: { m: {} } }]
 teams: [{ id: t, keys: ['sha256:${'a'.repeat(64)}'] }]

@@ -31,7 +31,7 @@ function faultsOf(run: () => unknown): readonly string[] {
 }
 
 describe('a file that says the least', () => {
-  it('gets every default of the design', () => {
+  it('gets every default', () => {
     const config = load(MINIMAL);
     expect(config).toMatchObject({
       source: 'weir.yaml',

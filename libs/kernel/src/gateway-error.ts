@@ -38,7 +38,7 @@ export type ErrorCode = keyof typeof ERRORS;
 export type Origin = 'gateway' | 'provider';
 
 /**
- * What a provider's no means; decides retry and refund (provider rules read 2026-11, table 8.2 of our notes).
+ * What a provider's no means; decides retry and refund (docs/providers.md).
  * Errors that the gateway itself raises have none.
  */
 export type FailureClass =

@@ -77,7 +77,7 @@ export interface Permit {
   sent(): void;
   /** The answer came whole, or was cut after output: charge what was used. Missing numbers charge the reservation. */
   settle(usage: Usage): Ending;
-  /** The provider or the wire said no before any output: the failure's class decides what comes back (table 8.5). */
+  /** The provider or the wire said no before any output: `refundableAfter` says what comes back. */
   fail(failure: GatewayError): Ending;
   /** The request is not wanted any more: before `sent` everything comes back, after it the reservation is charged. */
   cancel(): Ending;

@@ -33,7 +33,7 @@ export interface PacedLimiterParts {
   readonly timers: Timers;
   readonly random: Random;
   readonly queue: QueueBounds;
-  /** Accounts whose provider does not count rejected requests. Default: none (limiter.md 0.4). */
+  /** Accounts whose provider does not count rejected requests. Default: none; elsewhere it makes any limiter a no-op. */
   readonly refundRequestsOn429?: ReadonlySet<string>;
   /** After this long a permit that was not ended gives its slot back. Longer than any call. Default: 11 minutes. */
   readonly slotLeaseMs?: Milliseconds;

@@ -1,6 +1,6 @@
 import type { Milliseconds, Random } from '@weir/kernel';
 
-/** Without a hint: full jitter over 1 s, doubled with every refusal in a row, at most a minute (limiter.md 7). */
+/** Without a hint: full jitter over 1 s, doubled with every refusal in a row, at most a minute. */
 const BASE_MS: Milliseconds = 1_000;
 const CAP_MS: Milliseconds = 60_000;
 /** Upward jitter on a hint: a tenth of it, at least a quarter of a second. */

@@ -6,7 +6,7 @@ const RESERVED = { inputTokens: 60, outputTokens: 20 };
 const failure = (failed: FailureClass): GatewayError =>
   new GatewayError('upstream_unavailable', 'no', { failure: failed, sent: true });
 
-describe('refund rule (table 8.5)', () => {
+describe('refund rule', () => {
   it.each([
     ['rate_limit_requests', 'tokens', 'rejected', 'throttled'],
     ['rate_limit_tokens', 'tokens', 'rejected', 'throttled'],

@@ -12,9 +12,9 @@ export interface Verdict {
 export type Refundable = 'nothing' | 'tokens' | 'everything';
 
 /**
- * What a failed attempt gives back (table 8.5 of our provider notes, read 2026-11). A rejected request stays spent:
- * OpenAI, OpenRouter, Gemini and others count failures, and giving it back makes any limiter a no-op under load
- * (1.7 % of 429s become 91 %). What may have run keeps its tokens until the window passes.
+ * What a failed attempt gives back (docs/request-lifecycle.md has the table). A rejected request stays spent: OpenAI,
+ * OpenRouter and Gemini count failures (their rate-limit pages, read 2026-11), and giving it back makes any limiter a
+ * no-op under load (1.7 % of 429s become 91 %). What may have run keeps its tokens until the window passes.
  */
 export function refundableAfter(failure: FailureClass | undefined): Refundable {
   switch (failure) {

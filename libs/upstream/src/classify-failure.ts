@@ -104,7 +104,7 @@ const WAIT_HELPS: ReadonlySet<FailureClass> = new Set([
   'transient',
 ]);
 
-/** Rules 8.2 of our provider notes (2026-11). The first that fits wins; billing and size stand before the status. */
+/** What a no means (docs/providers.md). The first that fits wins; billing and size stand before the status. */
 const RULES: readonly Rule[] = [
   {
     failure: 'fatal',

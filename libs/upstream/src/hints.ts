@@ -4,7 +4,7 @@ import { parseClock, parseNumber, parseReset, parseUnits, parseUntil } from './d
 import type { Headers, Refusal } from './refusal.js';
 
 /**
- * The shortest wait that the answer asks for: rule 8.3 of our provider notes (2026-11), the most specific source first.
+ * The shortest wait that the answer asks for, the most specific source first (docs/providers.md).
  * A source that is empty, zero, past or garbage gives way to the next.
  * @param now civil time of the answer; its own `date` header is taken instead where it has one
  * @returns undefined where nothing usable was said, or waiting would not help

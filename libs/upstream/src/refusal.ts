@@ -48,7 +48,7 @@ const NESTED_FIELDS = [
 ];
 const QUOTA_FIELDS = ['quotaId', 'quotaMetric', 'quota_limit', 'quota_metric'];
 
-/** Rule 8.1 of our provider notes: unwraps every container that was seen (2026-11) into one value. */
+/** Unwraps every container that was seen (until 2026-11; test cases in fixtures/) into one value. */
 export function readRefusal(answer: RefusedAnswer): Refusal {
   const body = answer.body.toString('utf8').trim();
   const html = body.startsWith('<') || (answer.headers['content-type'] ?? '').startsWith('text/html');

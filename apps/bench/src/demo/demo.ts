@@ -94,7 +94,7 @@ function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(2)} s`;
 }
 
-/** What issue 2 asks of Weir, judged by the simulator's ledger and by the callers' clocks. */
+/** What Weir claims, judged by the simulator's ledger and by the callers' clocks. */
 export function judge({ outcomes, ledger: { total } }: DemoRun): readonly Verdict[] {
   const good = outcomes.filter(succeeded).length;
   const outOfTurn = disorders(outcomes);

@@ -12,7 +12,7 @@ const PEERS: readonly ContenderName[] = [
 ];
 const DEPTH = 10_000;
 
-/** What issue 3 asks of the limiter's cost, line by line. */
+/** What is claimed of the limiter's cost, line by line. */
 export function judgeLimiter(all: Measurements): readonly Verdict[] {
   return [acquire(all), againstPort(all), againstPeers(all), memory(all), growth(all)];
 }

@@ -54,7 +54,7 @@ export const SHOWN: readonly LimiterName[] = [
 
 /** Demand beyond the quota all the time: where the promises are made. */
 export const OVERLOAD = 2;
-/** The bursty load of limiter.md 3: the whole quota in the mean, three times the quota while it lasts. */
+/** The bursty load: the whole quota in the mean, three times the quota while it lasts. */
 export const BURSTY_LOAD = 1;
 
 /** Every table. */

@@ -5,7 +5,7 @@ import type { Summaries, Summary } from './summary.js';
 
 type Bound = Cell['bound'];
 
-/** What issue 3 asks of the pacing, line by line. */
+/** What is claimed of the pacing, line by line. */
 export function judgePacing(summaries: Summaries): readonly Verdict[] {
   const leastUse: Record<Bound, number> = { requests: 0.97, tokens: 0.92 };
   return [

@@ -4,7 +4,7 @@ import type { Milliseconds, Random } from '@weir/kernel';
 export type ProviderShape =
   'sliding' | 'fixed' | { readonly bucket: number } | { readonly quantumMs: Milliseconds };
 
-/** The six providers of the comparison (limiter.md 3). */
+/** Six providers that allow the same each minute, one for each way of enforcing it that is documented or was seen. */
 export const PROVIDERS: readonly (readonly [name: string, shape: ProviderShape])[] = [
   ['sliding', 'sliding'],
   ['fixed', 'fixed'],

@@ -2,7 +2,7 @@ import type { Tokens } from '@weir/kernel';
 import type { Cost } from '../limiter.js';
 
 /**
- * What a provider books when a request starts (provider-semantics.md section 4, read 2026-11):
+ * What a provider books when a request starts (the vendors' rate-limit pages, read 2026-11; docs/providers.md):
  * `prompt_and_max` Azure, Groq, Bedrock; `larger_of_both` OpenAI; `as_produced` Anthropic and who says nothing of
  * max_tokens; `input_only` Gemini.
  */
@@ -29,7 +29,7 @@ export interface OutputLength {
 
 /**
  * What to reserve so that the provider does not refuse: with its own formula where it books the bound (less only buys
- * refusals), the mean where it books what comes out (limiter.md 5). Never more output than the caller allows.
+ * refusals), the mean where it books what comes out. Never more output than the caller allows.
  */
 export function reservation(rule: ReservationRule, facts: ReservationFacts): Cost {
   const { inputTokens, maxTokens, choices, learned, defaultOutput } = facts;

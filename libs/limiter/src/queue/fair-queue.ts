@@ -4,7 +4,7 @@ import { Flow, type FlowTicket, type Team } from './flow.js';
 import { ModelClass } from './model-class.js';
 
 /**
- * The order of one account: start-time fair queuing over flows (limiter.md 4). A request's place is its start tag,
+ * The order of one account: start-time fair queuing over flows (docs/limiter.md, The rule). A request's place is its start tag,
  * not its size, so a large one waits no longer for being large; its flow pays for it afterwards.
  */
 export class FairQueue {

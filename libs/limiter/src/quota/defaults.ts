@@ -13,7 +13,7 @@ export function countsRequests(spec: DimensionSpec): boolean {
   return spec.unit === 'requests' || spec.unit === 'requests_per_day';
 }
 
-/** Most that may leave at once under `limit`: a tenth for requests, a quarter for tokens, at least one (limiter.md 10). */
+/** Most that may leave at once under `limit`: a tenth for requests, a quarter for tokens, at least one. */
 export function burstOf(spec: DimensionSpec, limit: number): number {
   if (spec.burst !== undefined) return Math.max(1, Math.min(spec.burst, limit));
   return Math.max(1, countsRequests(spec) ? limit / 10 : limit / 4);

@@ -41,7 +41,7 @@ const FORGET_WINDOWS = 60;
 /**
  * Moves the one knob that was tight when a provider refused, and moves it back when all is quiet: additive increase,
  * multiplicative decrease of that knob only, so that a wrong guess of the shape does not cost rate for ever
- * (limiter.md 1.7; what differs is measured in the README).
+ * (measured in the README of this folder).
  */
 export class Learner {
   private state: Knobs;

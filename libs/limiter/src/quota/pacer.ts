@@ -1,7 +1,7 @@
 import type { Milliseconds } from '@weir/kernel';
 import { TINY, type Gate, type GateAsk } from './gate.js';
 
-/** Timers fire late; without this credit every late grant would be lost rate (limiter.md 8). */
+/** Timers fire late; without this credit every late grant would be lost rate. Node's are 0.1 to 1 ms late, more under load. */
 const TOLERANCE_MS: Milliseconds = 20;
 
 /**

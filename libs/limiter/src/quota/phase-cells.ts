@@ -8,7 +8,7 @@ const OPEN_SHARE = 0.3;
 /**
  * A provider that counts in cells of its own, met by cells of the same length: while the phase between the two is
  * steady, each of its cells holds what one of ours holds, unless its boundary falls where ours sends. Then half a cell
- * on it does not. Spacing by q + J would cost J / q of the quota instead (limiter.md 1.3).
+ * on it does not. Spacing by q + J would cost J / (q + J) of the quota instead.
  */
 export class PhaseCells implements Gate {
   /** The cell that was debited last, and what it holds. */

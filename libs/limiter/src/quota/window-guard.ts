@@ -4,7 +4,8 @@ import type { SlotLog } from './slot-log.js';
 
 /**
  * At most `limit` in any window: a sliding sum over a log. Whatever lies in a slot counts until the youngest
- * instant of that slot has left, so every interval of `windowMs` holds at most the limit (limiter.md 1.2).
+ * instant of that slot has left, so every interval of `windowMs` holds at most the limit. Sent so, no window of W that the
+ * provider keeps holds more, where `windowMs` is W and the spread of the one-way delay.
  * Several guards may share a log; the dimension writes it, once, before it tells the guards.
  */
 export class WindowGuard implements Gate {

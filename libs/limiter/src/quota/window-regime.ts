@@ -157,7 +157,7 @@ function learnerRest(spec: DimensionSpec, limit: number): ConstructorParameters<
     delaySpreadMs: spec.delaySpreadMs,
     burst: burstOf(spec, limit),
     learnsShape: spec.shape.kind === 'unknown',
-    // Cells work while the delay spread is under a third of them (limiter.md 1.3).
+    // Cells work while the delay spread is under a third of them: beyond it the phase of a cell is lost in the noise.
     mayUseCells: countsRequests(spec) && spec.delaySpreadMs <= spec.windowMs / 180,
   };
 }

@@ -29,7 +29,7 @@ export interface QuotaHeader {
   readonly perMinute: number;
 }
 
-/** What we know of a provider, as data. Source of every entry: docs/providers of the vendors, read 2026-11. */
+/** What we know of a provider, as data. docs/providers.md names the vendor's page behind each entry. */
 export interface ProviderProfile {
   readonly id: ProfileId;
   /** OpenTelemetry's `gen_ai.provider.name`. */

@@ -9,7 +9,7 @@ export interface QuotaModel {
   take(cost: number, at: Milliseconds): void;
 }
 
-/** The shapes of the comparison in limiter.md section 3. */
+/** How a provider enforces its window. */
 export type ModelShape =
   'sliding' | 'fixed' | { readonly bucket: number } | { readonly quantumMs: Milliseconds };
 

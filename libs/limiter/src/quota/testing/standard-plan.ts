@@ -2,7 +2,7 @@ import type { Shape } from '../dimension.js';
 import type { PacingPlan } from './pacing-run.js';
 import type { ModelShape } from './provider-model.js';
 
-/** The six providers of the comparison in limiter.md section 3. */
+/** Six providers that allow the same each minute, each in its own way. */
 export const PROVIDERS: Readonly<Record<string, ModelShape>> = {
   sliding: 'sliding',
   fixed: 'fixed',
