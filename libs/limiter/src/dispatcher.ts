@@ -24,7 +24,7 @@ import type { Member, Teams } from './teams.js';
 import type { PacedTurn } from './turn.js';
 import { Waiter, type WaitDesk } from './waiter.js';
 
-/** A request is refused at once when it is expected later than this many times what it has left (limiter.md 3). */
+/** A request is refused at once when it is expected later than this many times what it has left (docs/limiter.md, Numbers). */
 const ETA_SLACK = 1.5;
 
 /** What the dispatcher works with. */
