@@ -199,11 +199,7 @@ disconnect: drain
 
   it('is a fault for a gateway that could not do it', () => {
     const run = () => loadConfig({ WEIR_CONFIG: 'f' }, () => text, { unsupported: NOT_BUILT_YET });
-    expect(faultsOf(run)).toEqual([
-      'store.kind: "redis"',
-      'disconnect: "drain"',
-      'teams[0].budget: (map)',
-    ]);
+    expect(faultsOf(run)).toEqual(['store.kind: "redis"', 'disconnect: "drain"', 'teams[0].budget: (map)']);
   });
 
   it('is read by one that can', () => {
