@@ -70,11 +70,12 @@ describe('refused early', () => {
         { id: 'chat', keys: [digestKey(OTHER_TEAM_KEY)] },
       ],
     });
+    expect((await house.chat(question())).status).toBe(200);
     const reply = await house.chat(question(), { 'x-weir-max-wait-ms': '1000' });
     await expectRefusal(reply, 429, 'team_share_exceeded');
     expect(hintOf(reply)).toBeGreaterThan(1500);
     expect(errorIn(reply.text).message).toContain('team:search:requests');
-    expect((await house.sim.total()).received).toBe(0);
+    expect((await house.sim.total()).received).toBe(1);
     const other = await house.chat(question(), { authorization: `Bearer ${OTHER_TEAM_KEY}` });
     expect(other.status).toBe(200);
   });

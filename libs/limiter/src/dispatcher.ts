@@ -19,7 +19,7 @@ import type { Flow } from './queue/flow.js';
 import { GrantPass } from './queue/grant-pass.js';
 import { Reservations } from './queue/reservations.js';
 import { TicketHeap } from './queue/ticket.js';
-import { draining, expired, neverFits, tooLate } from './refusals.js';
+import { draining, expired, neverFits, spokenFor, tooLate } from './refusals.js';
 import type { Member, Teams } from './teams.js';
 import type { PacedTurn } from './turn.js';
 import { Waiter, type WaitDesk } from './waiter.js';
@@ -247,11 +247,18 @@ export class Dispatcher implements WaitDesk {
     let some = false;
     for (let first = this.deadlines.first(); first !== undefined; first = this.deadlines.first()) {
       if (inclusive ? first.deadline > now : first.deadline >= now) break;
-      const expected = this.expectation(first.flow, first.priority, first.cost, now);
-      this.dismiss(first, expired({ ahead: first.flow.waiting - 1, expected, now }, now - first.askedAt));
+      this.dismiss(first, this.tooLong(first, now));
       some = true;
     }
     return some;
+  }
+
+  private tooLong({ flow, priority, cost, askedAt, eligible }: Waiter, now: Milliseconds): Error {
+    const expected = this.expectation(flow, priority, cost, now);
+    // Behind its conversation it stands in no flow, so nobody of its team is before it.
+    if (!eligible)
+      return spokenFor(now - askedAt, expected.at - now + Math.max(1_000, this.parts.holds.of(flow.vector)));
+    return expired({ ahead: flow.waiting - 1, expected, now }, now - askedAt);
   }
 
   private dismiss(waiter: Waiter, reason: Error): void {

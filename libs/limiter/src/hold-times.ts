@@ -18,5 +18,10 @@ export class HoldTimes {
     }
   }
 
+  /** How long a permit over these dimensions lasts, as far as that was seen. */
+  of(vector: Vector): Milliseconds {
+    return vector.reduce((longest, dimension) => Math.max(longest, this.means.get(dimension) ?? 0), 0);
+  }
+
   readonly mean = (dimension: Dimension): Milliseconds | undefined => this.means.get(dimension);
 }

@@ -58,6 +58,15 @@ export function expired(standing: Standing, waitedMs: Milliseconds): GatewayErro
   return late(standing, `waited ${inSeconds(waitedMs)} and reached its deadline`);
 }
 
+/** It waited until its deadline for its conversation, whose earlier request is not done. @param hintMs how long one lasts */
+export function spokenFor(waitedMs: Milliseconds, hintMs: Milliseconds): GatewayError {
+  return refusal(
+    'wait_exceeds_deadline',
+    `The request waited ${inSeconds(waitedMs)} for an earlier request of its conversation and reached its deadline. Retry after the time given.`,
+    Math.max(1, hintMs),
+  );
+}
+
 function late({ ahead, expected, now }: Standing, what: string): GatewayError {
   const { boundBy, at } = expected;
   const where = boundBy ? `; blocked by ${boundBy.spec.id}` : '';

@@ -14,7 +14,8 @@ import { WindowRegime } from './window-regime.js';
 export interface DimensionOptions {
   /**
    * Suppose that the last window was spent evenly, because what an earlier process sent is not known. Default: true
-   * for windows under an hour; a day that is supposed spent would stop a fresh start for hours.
+   * for a provider's windows under an hour. A day that is supposed spent would stop a fresh start for hours; a team's
+   * limit is ours, so nobody else remembers what was spent of it.
    */
   readonly presumeSpent?: boolean;
 }
@@ -28,7 +29,7 @@ export function createDimension(
   if (spec.unit === 'slots') return new Concurrency(spec);
   const log = new SlotLog(spec.windowMs, longestSpan(spec), now);
   const regime = regimeOf(spec, log, now);
-  if (options.presumeSpent ?? !isLong(spec)) regime.presumeSpent(now);
+  if (options.presumeSpent ?? (spec.scope !== 'team' && !isLong(spec))) regime.presumeSpent(now);
   return new RateDimension(spec, log, regime, now);
 }
 
