@@ -30,6 +30,11 @@ describe('toRefusal', () => {
     },
   );
 
+  it('does not send a caller back to a spent account after a second', () => {
+    const spent = new GatewayError('upstream_rate_limited', 'no', { failure: 'quota_exhausted' });
+    expect(toRefusal(spent).headers['retry-after']).toBe('60');
+  });
+
   it('promises no time where none is known', () => {
     expect(toRefusal(new GatewayError('invalid_request', 'no')).headers).not.toHaveProperty('retry-after');
   });

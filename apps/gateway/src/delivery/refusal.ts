@@ -10,6 +10,8 @@ export interface Refusal {
 
 /** What a caller is told to wait where nobody knows better, in milliseconds. */
 const DEFAULT_RETRY_AFTER_MS = 1000;
+/** The same where the account is out of money or quota: the account is parked, and only a person can tell until when. */
+const SPENT_RETRY_AFTER_MS = 60_000;
 
 /** Maps an error to what the caller gets: who said no, why, and when another try makes sense. */
 export function toRefusal(error: GatewayError): Refusal {
@@ -20,7 +22,8 @@ export function toRefusal(error: GatewayError): Refusal {
 /** The same without what describes the body: for answers that have begun. */
 export function refusalHeaders(error: GatewayError): Readonly<Record<string, string>> {
   const waits = error.status === 429 || error.status === 503;
-  const hintMs = error.hintMs ?? (waits ? DEFAULT_RETRY_AFTER_MS : undefined);
+  const usualMs = error.failure === 'quota_exhausted' ? SPENT_RETRY_AFTER_MS : DEFAULT_RETRY_AFTER_MS;
+  const hintMs = error.hintMs ?? (waits ? usualMs : undefined);
   return {
     'x-weir-origin': error.origin,
     'x-weir-reason': error.code,
