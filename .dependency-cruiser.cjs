@@ -202,7 +202,7 @@ const PERMISSIONS = [
   never(
     'openai-and-peers-only-in-tests-and-bench',
     'They are what Weir is measured against.',
-    { path: OURS, pathNot: ['^apps/bench/', '^scripts/demo/', ...TESTS] },
+    { path: OURS, pathNot: ['^apps/bench/', ...TESTS] },
     { path: PEERS },
   ),
   never(
