@@ -101,7 +101,7 @@ const MEMORY_PER_SECOND = 10;
 async function memory(name: ContenderName, waiters: number): Promise<Measured> {
   const contender: Contender = CONTENDERS[name](MEMORY_PER_SECOND);
   // The first ones build what all share.
-  for (let index = 0; index < 200; index += 1) void contender.acquire(index);
+  for (let index = 0; index < 1_000; index += 1) void contender.acquire(index);
   const before = await heap();
   for (let index = 0; index < waiters; index += 1) void contender.acquire(index);
   return { bytes: ((await heap()) - before) / waiters };

@@ -54,7 +54,7 @@ export function limiterPage(all: Measurements, rounds: number, verdicts: readonl
   const machine = `Node ${process.version}, ${availableParallelism()} cores, ${process.platform} ${process.arch}`;
   return [
     '# What a limiter costs',
-    `\`npm run bench -- limiter\`, all of ${rounds} interleaved rounds, every number from a fresh process. ${machine}. Times of one machine: only the ratios travel.`,
+    `\`npm run bench -- limiter\`, medians of ${rounds} interleaved rounds, every number from a fresh process. ${machine}. Times of one machine: only the ratios travel.`,
     CONTENDER_NOTES,
     '## Verdicts',
     verdictTable(verdicts),

@@ -7,6 +7,8 @@ const MINUTE_MS: Milliseconds = 60_000;
 const TARGET = { account: 'main', model: 'm' };
 /** Never reached. */
 const PLENTY = 1e12;
+/** Room for what the bench itself remembers, made at the start so that no waiter is charged for it. */
+const MOST_WAITERS = 131_072;
 /** Nobody is refused early: 100,000 at one a second take a day. */
 const PATIENCE_MS: Milliseconds = 1e9;
 
@@ -28,7 +30,7 @@ export function weirContender(perSecond: number, signals: 'none' | 'each'): Cont
   const nobody = deafSignal();
   const identities = Array.from({ length: TEAMS }, (_, index) => identityOf(teamOf(index)));
   const ask = { target: TARGET, cost: { inputTokens: 100, outputTokens: 100 } };
-  const turns: Turn[] = [];
+  const turns = new Array<Turn | undefined>(MOST_WAITERS);
   return {
     acquire: (index) => {
       const identity = identities[index % TEAMS] ?? identityOf(teamOf(index));
