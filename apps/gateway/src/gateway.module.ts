@@ -212,7 +212,7 @@ function doors(live: ConfigInForce, { telemetry, logger, time }: Surroundings): 
       provide: ModelList,
       useFactory: () => new ModelList(() => live.current.routes, Math.floor(time.epochNow() / 1000)),
     },
-    { provide: AdminDirectory, useFactory: () => new TeamDirectory(() => [live.current.admin]) },
+    { provide: AdminDirectory, useFactory: () => new TeamDirectory(() => [live.current.admin], 'admin') },
     { provide: RequestSpans, useValue: telemetry satisfies RequestSpans },
     { provide: MetricsText, useValue: telemetry satisfies MetricsText },
     {

@@ -40,6 +40,17 @@ describe('TeamDirectory', () => {
     });
   });
 
+  it.each([undefined, 'Basic ZGV2', 'Bearer k-search'])(
+    'of admins asks for an admin key, given %s',
+    (header) => {
+      const admins = new TeamDirectory(() => [dev], 'admin');
+      expect(refusal(() => admins.holderOf(header, '10.0.0.1'))).toMatchObject({
+        code: 'unauthorized',
+        message: expect.stringContaining('admin key') as string,
+      });
+    },
+  );
+
   it('follows a reload: new keys open, old ones do not', () => {
     let holders = [search];
     const live = new TeamDirectory(() => holders);

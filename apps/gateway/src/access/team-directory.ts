@@ -1,6 +1,9 @@
 import { digestKey, type KeyDigest } from '@weir/config';
 import { GatewayError } from '@weir/kernel';
 
+/** Whose keys a directory holds; what a caller with another one is told. */
+export type KeyKind = 'team' | 'admin';
+
 /** Who may call, by the digest of a key. */
 export interface KeyHolder {
   readonly keys: readonly KeyDigest[];
@@ -11,6 +14,12 @@ export interface KeyHolder {
 const LOOPBACK = /^(::1|127\.\d+\.\d+\.\d+|::ffff:127\.\d+\.\d+\.\d+)$/;
 const BEARER = /^Bearer +(\S+)$/i;
 
+/** The same for every unknown key: nobody learns from it whether a key opens another door. */
+const UNKNOWN: Readonly<Record<KeyKind, string>> = {
+  team: 'This API key is not known here. Ask the platform team for a team key.',
+  admin: "This needs an admin key (server.adminKeys); a team's key does not open it.",
+};
+
 /**
  * Finds who holds a key. Keys are compared by digest in a map, so neither the configuration nor the time of
  * a look-up tells anything about them.
@@ -20,7 +29,10 @@ export class TeamDirectory<Holder extends KeyHolder> {
   private byDigest: ReadonlyMap<KeyDigest, Holder> = new Map();
 
   /** @param current the holders in force; the same list until a reload makes another */
-  constructor(private readonly current: () => readonly Holder[]) {}
+  constructor(
+    private readonly current: () => readonly Holder[],
+    private readonly kind: KeyKind = 'team',
+  ) {}
 
   /**
    * @param authorization the header as it came
@@ -31,19 +43,19 @@ export class TeamDirectory<Holder extends KeyHolder> {
     if (authorization === undefined) {
       throw new GatewayError(
         'unauthorized',
-        'No API key. Send it in the header "Authorization: Bearer <team key>".',
+        `No API key. Send it in the header "Authorization: Bearer <${this.kind} key>".`,
       );
     }
     const key = BEARER.exec(authorization)?.[1];
     if (key === undefined) {
-      throw new GatewayError('unauthorized', 'The Authorization header must read "Bearer <team key>".');
+      throw new GatewayError(
+        'unauthorized',
+        `The Authorization header must read "Bearer <${this.kind} key>".`,
+      );
     }
     const holder = this.digests().get(digestKey(key));
     if (!holder || (holder.loopbackOnly && !LOOPBACK.test(remoteAddress ?? ''))) {
-      throw new GatewayError(
-        'unauthorized',
-        'This API key is not known here. Ask the platform team for a team key.',
-      );
+      throw new GatewayError('unauthorized', UNKNOWN[this.kind]);
     }
     return holder;
   }

@@ -67,4 +67,10 @@ describe('fromFrameworkStatus', () => {
     expect(error.code).toBe(code);
     if (status === 500) expect(error.message).not.toContain('odd words');
   });
+
+  it('names every endpoint to whoever asked for another', () => {
+    const { message } = fromFrameworkStatus(404, 'Cannot GET /v1/responses');
+    for (const path of ['/v1/chat/completions', '/v1/embeddings', '/v1/models'])
+      expect(message).toContain(path);
+  });
 });

@@ -52,7 +52,7 @@ export function fromFrameworkStatus(status: number, message: string): GatewayErr
 }
 
 const ADVICE: Readonly<Record<number, string>> = {
-  404: 'There is nothing under this method and URL. Chat completions are at POST /v1/chat/completions.',
+  404: 'There is nothing under this method and URL. Weir answers POST /v1/chat/completions, POST /v1/embeddings, GET /v1/models and GET /v1/models/{id}.',
   415: 'The header content-type is not a media type. Send application/json.',
 };
 const BODY_TOO_LARGE =
