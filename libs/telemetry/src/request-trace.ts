@@ -90,7 +90,7 @@ export class RequestTrace {
 }
 
 /** Identity before a target is chosen: the model is the route's name then. */
-export function identityAttributes(identity: CallIdentity): Attributes {
+function identityAttributes(identity: CallIdentity): Attributes {
   return {
     [A.operation]: identity.operation,
     [A.requestModel]: identity.model,

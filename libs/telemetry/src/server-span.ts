@@ -5,7 +5,7 @@ import type { LogFields, Logger } from './logger.js';
 import { ATTRIBUTES as A, type Outcome } from './names.js';
 import { outcomeOf, outcomeOfStatus } from './outcomes.js';
 import type { RecordedSpan } from './recorded-span.js';
-import { identityAttributes, type RequestTrace, type RequestTraces } from './request-trace.js';
+import type { RequestTrace, RequestTraces } from './request-trace.js';
 import type { SpanRecorder } from './span-recorder.js';
 import { parseTraceparent } from './trace-context.js';
 
@@ -113,7 +113,13 @@ class TracedRequest implements RequestSpan {
   identify(identity: CallIdentity, estimated?: Tokens): void {
     if (this.memory !== undefined) return;
     this.memory = this.traces.begin(identity, this.span);
-    this.span.setAttributes(identityAttributes(identity)).set(A.tokensEstimated, estimated);
+    this.span
+      .set(A.operation, identity.operation)
+      .set(A.requestModel, identity.model)
+      .set(A.team, identity.team)
+      .set(A.promptName, identity.template)
+      .set(A.priority, identity.priority)
+      .set(A.tokensEstimated, estimated);
   }
 
   committed(): void {
@@ -152,8 +158,7 @@ class TracedRequest implements RequestSpan {
     if (status >= 500 || isBroken(error, status)) span.markError();
     span.endAt(at);
     if (memory !== undefined) this.traces.end(memory.identity);
-    if (outcome !== undefined)
-      this.logger?.info('request', { ...lineOf(span, memory), trace_id: this.traceId });
+    if (outcome !== undefined) this.logger?.info('request', lineOf(span, memory));
   }
 
   /** Reads of lists and the like have none. */
@@ -184,23 +189,24 @@ function describe(span: RecordedSpan, { attempts, tokens, usage, lastTarget, acc
 }
 
 /** What a log line says of a request: names and numbers, no content. */
-function lineOf({ attributes, seconds }: RecordedSpan, memory: RequestTrace | undefined): LogFields {
+function lineOf(span: RecordedSpan, memory: RequestTrace | undefined): LogFields {
   return {
-    request_id: attributes[A.requestId],
-    method: attributes[A.httpMethod],
-    route: attributes[A.httpRoute],
-    status: attributes[A.httpStatus],
-    outcome: attributes[A.outcome],
-    code: attributes[A.errorCode],
-    duration_ms: Math.round(seconds * 1000),
-    model: attributes[A.requestModel],
-    account: attributes[A.account],
-    team: attributes[A.team],
-    template: attributes[A.promptName],
-    priority: attributes[A.priority],
-    attempts: attributes[A.attempts],
+    request_id: span.read(A.requestId),
+    method: span.read(A.httpMethod),
+    route: span.read(A.httpRoute),
+    status: span.read(A.httpStatus),
+    outcome: span.read(A.outcome),
+    code: span.read(A.errorCode),
+    duration_ms: Math.round(span.seconds * 1000),
+    model: span.read(A.requestModel),
+    account: span.read(A.account),
+    team: span.read(A.team),
+    template: span.read(A.promptName),
+    priority: span.read(A.priority),
+    attempts: span.read(A.attempts),
     waited_ms: memory === undefined ? undefined : Math.round(memory.waitedMs),
-    input_tokens: attributes[A.inputTokens],
-    output_tokens: attributes[A.outputTokens],
+    input_tokens: span.read(A.inputTokens),
+    output_tokens: span.read(A.outputTokens),
+    trace_id: span.trace.traceId,
   };
 }
