@@ -1,4 +1,4 @@
-import type { HrTime } from '@opentelemetry/api';
+import type { Attributes, HrTime, Link, SpanContext, SpanKind, SpanStatus } from '@opentelemetry/api';
 import type { InstrumentationScope } from '@opentelemetry/core';
 import type { Resource } from '@opentelemetry/resources';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
@@ -6,32 +6,45 @@ import type { EpochMilliseconds, Milliseconds } from '@weir/kernel';
 import type { RecordedSpan } from './recorded-span.js';
 
 /** A span that ended, in the form that the SDK's processors and exporters read. */
-export function exportedSpan(
-  span: RecordedSpan,
-  resource: Resource,
-  instrumentationScope: InstrumentationScope,
-): ReadableSpan {
-  const parent = span.parentSpanContext;
-  const endedAt = span.endedAt ?? span.startedAt;
-  return {
-    name: span.name,
-    kind: span.kind,
-    spanContext: () => span.spanContext(),
-    ...(parent === undefined ? {} : { parentSpanContext: parent }),
-    startTime: toHrTime(span.startedAt + span.trace.epochOffset),
-    endTime: toHrTime(endedAt + span.trace.epochOffset),
-    duration: toHrTime(endedAt - span.startedAt),
-    status: span.status,
-    attributes: span.attributes,
-    links: span.links,
-    events: [],
-    ended: true,
-    resource,
-    instrumentationScope,
-    droppedAttributesCount: 0,
-    droppedEventsCount: 0,
-    droppedLinksCount: 0,
-  };
+export class ExportedSpan implements ReadableSpan {
+  readonly name: string;
+  readonly kind: SpanKind;
+  readonly parentSpanContext?: SpanContext;
+  readonly startTime: HrTime;
+  readonly endTime: HrTime;
+  readonly duration: HrTime;
+  readonly status: SpanStatus;
+  readonly attributes: Attributes;
+  readonly links: Link[];
+  readonly events: [] = [];
+  readonly ended = true;
+  readonly droppedAttributesCount = 0;
+  readonly droppedEventsCount = 0;
+  readonly droppedLinksCount = 0;
+  private readonly identity: SpanContext;
+
+  constructor(
+    span: RecordedSpan,
+    readonly resource: Resource,
+    readonly instrumentationScope: InstrumentationScope,
+  ) {
+    const { startedAt, trace, parentSpanContext: parent } = span;
+    const endedAt = span.endedAt ?? startedAt;
+    this.name = span.name;
+    this.kind = span.kind;
+    if (parent !== undefined) this.parentSpanContext = parent;
+    this.startTime = toHrTime(startedAt + trace.epochOffset);
+    this.endTime = toHrTime(endedAt + trace.epochOffset);
+    this.duration = toHrTime(endedAt - startedAt);
+    this.status = span.status;
+    this.attributes = span.attributes;
+    this.links = span.links;
+    this.identity = span.spanContext();
+  }
+
+  spanContext(): SpanContext {
+    return this.identity;
+  }
 }
 
 /** Milliseconds as OpenTelemetry's pair of seconds and nanoseconds. */

@@ -10,7 +10,7 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import { BatchSpanProcessor } from '@opentelemetry/sdk-trace';
 import type { Milliseconds } from '@weir/kernel';
-import { exportedSpan } from './exported-span.js';
+import { ExportedSpan } from './exported-span.js';
 import type { MetricRegistry } from './metric-registry.js';
 import { prometheusText } from './prometheus-text.js';
 import type { SpanSink } from './span-recorder.js';
@@ -63,7 +63,7 @@ export function openExport(options: ExportOptions): TelemetryExport {
         : [
             {
               ended: (span) => {
-                if (span.isExported) spans.onEnd(exportedSpan(span, resource, scope));
+                if (span.isExported) spans.onEnd(new ExportedSpan(span, resource, scope));
               },
             },
           ],

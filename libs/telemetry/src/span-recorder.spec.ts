@@ -2,7 +2,7 @@ import { emptyResource } from '@opentelemetry/resources';
 import { seededRandom } from '@weir/kernel';
 import { FakeClock } from '@weir/testing';
 import fc from 'fast-check';
-import { exportedSpan, toHrTime } from './exported-span.js';
+import { ExportedSpan, toHrTime } from './exported-span.js';
 import type { RecordedSpan } from './recorded-span.js';
 import { SpanRecorder, type SpanSink } from './span-recorder.js';
 
@@ -76,7 +76,9 @@ describe('SpanRecorder', () => {
     child.end();
     root.end();
     const times = ended.map((span) => {
-      const { name, startTime, endTime, duration } = exportedSpan(span, emptyResource(), { name: 'test' });
+      const { name, startTime, endTime, duration } = new ExportedSpan(span, emptyResource(), {
+        name: 'test',
+      });
       return { name, startTime, endTime, duration };
     });
     expect(times).toEqual([
