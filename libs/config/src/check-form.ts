@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { didYouMean } from './closest.js';
 import { formatPath, showValue, type Fault, type FieldPath } from './fault.js';
 import { fileSchema, type ConfigFile } from './schema.js';
@@ -49,9 +49,19 @@ function toFaults(issue: z.core.$ZodIssue, shown: unknown): readonly Fault[] {
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownField(path, key));
   if (issue.code === 'invalid_key') return [unusableName(path)];
   const facts = factsAt(fileSchema, path);
-  const value = facts?.secret ? '…' : show(valueAt(shown, path), path);
+  const value = facts?.secret
+    ? '…'
+    : `${show(valueAt(shown, path), path)}${guess(valueAt(shown, path), path)}`;
   const unit = facts?.unit === undefined ? '' : ` (${facts.unit})`;
   return [{ path: formatPath(path), value, allowed: `${facts?.allowed ?? 'nothing'}${unit}` }];
+}
+
+/** The word that was probably meant, where one of a few words is wanted. */
+function guess(value: unknown, path: FieldPath): string {
+  const schema = schemaAt(fileSchema, path);
+  return typeof value === 'string' && schema instanceof z.ZodEnum
+    ? didYouMean(value, schema.options.map(String))
+    : '';
 }
 
 function unknownField(path: FieldPath, key: string): Fault {

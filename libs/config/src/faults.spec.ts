@@ -42,6 +42,12 @@ describe('faults of form', () => {
         '(file): (empty); allowed: a map with accounts, routes, teams, server, timeouts, breaker, queue, retry, store, disconnect',
       ],
     ],
+    [
+      withAccount('profile: opnai, models: { m: {} }'),
+      [
+        'accounts[0].profile: "opnai"; did you mean "openai"?; allowed: openai | azure | anthropic | gemini | groq | mistral | deepseek | openrouter | together | fireworks | xai | vllm | ollama | litellm | one-api | generic',
+      ],
+    ],
     [ACCOUNT, ['teams: (missing); allowed: a list of teams with at least one entry']],
     [TEAM, ['accounts: (missing); allowed: a list of accounts with at least one entry']],
     [

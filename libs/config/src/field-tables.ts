@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { fieldFacts } from './field.js';
 import { fileSchema } from './schema.js';
 import { unwrap } from './schema-at.js';
+import { supportNote } from './unsupported.js';
 
 /** Every field of weir.yaml as Markdown: one heading and one aligned table for each map, as Prettier writes them. */
 export function fieldTables(): string {
@@ -35,14 +36,18 @@ const HEADER = ['Field', 'Unit', 'Allowed', 'Default', 'Meaning'];
 function toMarkdown({ path, schema }: Section): string {
   const rows = fieldsOf(schema).map(([name, field]) => toRow(name, field));
   const title = path === '' ? '### The whole file' : `### \`${path}\``;
-  return `${title}\n\n${fieldFacts.get(schema)?.says ?? ''}\n\n${toTable([HEADER, ...rows])}\n`;
+  return `${title}\n\n${saysOf(schema)}\n\n${toTable([HEADER, ...rows])}\n`;
 }
 
 function toRow(name: string, field: z.core.$ZodType): readonly string[] {
   const inner = unwrap(field);
   const facts = fieldFacts.get(inner);
   const allowed = inner instanceof z.ZodObject ? 'a map, see below' : (facts?.allowed ?? '');
-  return [`\`${name}\``, facts?.unit ?? '', allowed, defaultOf(field), facts?.says ?? ''];
+  return [`\`${name}\``, facts?.unit ?? '', allowed, defaultOf(field), saysOf(inner)];
+}
+
+function saysOf(schema: z.core.$ZodType): string {
+  return `${fieldFacts.get(schema)?.says ?? ''}${supportNote(schema)}`;
 }
 
 function defaultOf(field: z.core.$ZodType): string {

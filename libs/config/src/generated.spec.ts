@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { editorSchema } from './editor-schema.js';
 import { fieldTables } from './field-tables.js';
+import { NOT_BUILT_YET } from './unsupported.js';
 
 const ROOT = join(__dirname, '../../..');
 
@@ -50,4 +51,11 @@ it('the editor takes a variable in place of text of a form', () => {
   expect(new RegExp(pattern).test('${REDIS_URL}')).toBe(true);
   expect(new RegExp(pattern).test('redis://x')).toBe(true);
   expect(new RegExp(pattern).test('http://x')).toBe(false);
+});
+
+it('manual and editor mark what can be written and is not built yet', () => {
+  for (const { allowed } of NOT_BUILT_YET) {
+    expect(fieldTables()).toContain(`Today: ${allowed}.`);
+    expect(JSON.stringify(editorSchema()).split(`Today: ${allowed}.`)).toHaveLength(2);
+  }
 });

@@ -1,4 +1,7 @@
+import type { z } from 'zod';
 import { formatPath, showValue, type Fault, type FieldPath } from './fault.js';
+import { fileSchema } from './schema.js';
+import { schemaAt, unwrap } from './schema-at.js';
 
 /** A setting whose machinery is not there: accepting it would silently do nothing. */
 export interface Unsupported {
@@ -28,6 +31,12 @@ export function checkSupport(file: unknown, rows: readonly Unsupported[]): reado
       .filter(({ value }) => value !== undefined && row.asksFor(value))
       .map(({ value, path }) => ({ path: formatPath(path), value: showValue(value), allowed: row.allowed })),
   );
+}
+
+/** What manual and editor say of a field that can be written and is refused; empty for every other field. */
+export function supportNote(field: z.core.$ZodType): string {
+  const row = NOT_BUILT_YET.find(({ path }) => schemaAt(fileSchema, path) === unwrap(field));
+  return row === undefined ? '' : ` Today: ${row.allowed}.`;
 }
 
 function isNot(wanted: unknown): (value: unknown) => boolean {
