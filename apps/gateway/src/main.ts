@@ -16,6 +16,7 @@ import { Drain } from './health/drain.js';
 import { labelsOf } from './wiring/labels.js';
 import { LimiterMemory } from './wiring/limiter-memory.js';
 import { LiveConfig } from './wiring/live-config.js';
+import { telemetrySettings, type TelemetrySettings } from './wiring/telemetry-settings.js';
 
 /** A gateway that listens. */
 export interface RunningGateway {
@@ -126,14 +127,15 @@ function isErrno(thrown: unknown): thrown is NodeJS.ErrnoException {
 
 /** The process: environment in, signals, exit code out. */
 async function main(env: NodeJS.ProcessEnv): Promise<void> {
-  const logger = createLogger({ service: 'weir-gateway', level: logLevel(env['WEIR_LOG_LEVEL']) });
+  const settings = telemetrySettings(env);
+  const logger = createLogger({ service: 'weir-gateway', level: settings.logLevel });
   const live = readConfig(env, logger);
   if (live === undefined) {
     process.exitCode = 1;
     return;
   }
   const { server, source } = live.current;
-  const surroundings = surroundingsOf(live.current, env, logger);
+  const surroundings = surroundingsOf(live.current, settings, logger);
   const stateFile = env['WEIR_STATE_FILE'];
   const memory = stateFile ? new LimiterMemory(stateFile, logger) : undefined;
   const gateway = await startGateway(live, surroundings, memory);
@@ -182,34 +184,24 @@ function readConfig(env: NodeJS.ProcessEnv, logger: Logger): LiveConfig | undefi
   }
 }
 
-function surroundingsOf(config: GatewayConfig, env: NodeJS.ProcessEnv, logger: Logger): Surroundings {
-  const endpoint = env['OTEL_EXPORTER_OTLP_ENDPOINT'];
-  const ratio = Number(env['WEIR_TRACE_EXPORT_RATIO'] ?? 1);
-  if (!(ratio >= 0 && ratio <= 1)) throw new Error('WEIR_TRACE_EXPORT_RATIO must be a number from 0 to 1.');
+function surroundingsOf(
+  config: GatewayConfig,
+  { mode, service, endpoint, exportRatio }: TelemetrySettings,
+  logger: Logger,
+): Surroundings {
   return {
     telemetry: startTelemetry({
-      mode: env['WEIR_TELEMETRY'] === 'off' ? 'off' : 'on',
-      service: {
-        name: env['OTEL_SERVICE_NAME'] ?? 'weir',
-        version: env['npm_package_version'] ?? '0.1.0',
-        instance: `${hostname()}:${process.pid}`,
-      },
+      mode,
+      service: { ...service, instance: `${hostname()}:${process.pid}` },
       labels: labelsOf(config),
-      ...(endpoint === undefined || endpoint === '' ? {} : { endpoint }),
-      exportRatio: ratio,
+      ...(endpoint === undefined ? {} : { endpoint }),
+      exportRatio,
       logger,
     }),
     logger,
     time: { ...systemClock, ...systemTimers },
     random: systemRandom,
   };
-}
-
-type Level = 'debug' | 'info' | 'warn' | 'error' | 'silent';
-
-function logLevel(value: string | undefined): Level {
-  const levels: readonly Level[] = ['debug', 'info', 'warn', 'error', 'silent'];
-  return levels.find((level) => level === value) ?? 'info';
 }
 
 if (require.main === module) {

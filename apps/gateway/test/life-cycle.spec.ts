@@ -178,7 +178,7 @@ describe('SIGINT', () => {
 
 describe('a start that cannot be', () => {
   let other: Server;
-  let starts: Record<'faulty' | 'taken' | 'missing', GatewayProcess>;
+  let starts: Record<'faulty' | 'taken' | 'missing' | 'chatty', GatewayProcess>;
 
   // Together, because most of their time is the start of a process.
   beforeAll(async () => {
@@ -188,6 +188,7 @@ describe('a start that cannot be', () => {
       faulty: new GatewayProcess({}, FAULTY),
       taken: new GatewayProcess({ WEIR_PORT: String(portOf(other)) }, config()),
       missing: new GatewayProcess({ WEIR_CONFIG: '/nowhere/weir.yaml' }),
+      chatty: new GatewayProcess({ WEIR_LOG_LEVEL: 'everything' }),
     };
     await Promise.all(Object.values(starts).map(({ exited }) => exited));
   });
@@ -196,10 +197,13 @@ describe('a start that cannot be', () => {
     await new Promise((resolve) => other.close(resolve));
   });
 
-  it.each(['faulty', 'taken', 'missing'] as const)('(%s) exits 1, without a stack trace', async (name) => {
-    expect(await starts[name].exited).toEqual({ code: 1, signal: null });
-    expect(starts[name].output).not.toMatch(/^\s+at /m);
-  });
+  it.each(['faulty', 'taken', 'missing', 'chatty'] as const)(
+    '(%s) exits 1, without a stack trace',
+    async (name) => {
+      expect(await starts[name].exited).toEqual({ code: 1, signal: null });
+      expect(starts[name].output).not.toMatch(/^\s+at /m);
+    },
+  );
 
   it('names every fault of the file at once, and quotes no secret', () => {
     for (const path of ['baseUrl', 'apiKey', 'requestsPerMinute', 'models', 'teams', 'queu']) {
@@ -215,6 +219,10 @@ describe('a start that cannot be', () => {
 
   it('says which file is not there', () => {
     expect(starts.missing.output).toContain('/nowhere/weir.yaml');
+  });
+
+  it('says which variable has a value that means nothing', () => {
+    expect(starts.chatty.output).toContain('WEIR_LOG_LEVEL is "everything"; allowed: debug');
   });
 });
 
