@@ -4,6 +4,9 @@ import { encodeErrorEvent, encodeSseComment } from '@weir/protocol';
 import type { AnswerHead } from './outgoing.js';
 import { refusalHeaders } from './refusal.js';
 
+/** More than this is not gathered before it is written. */
+const GATHERED_BYTES = 16 * 1024;
+
 /**
  * Writes one answer to its socket. Until `start` nothing has left, so every error can still be a status;
  * after it an error is an in-band `error` event and the stream ends without `[DONE]`.
@@ -14,6 +17,9 @@ export class AnswerWriter {
   private told = false;
   private source: AnswerHead['source'] | undefined;
   private waitingForDrain: Promise<void> | undefined;
+  /** Frames that came in one go, and leave in one write: providers send several at a time, and every write is dear. */
+  private gathered: Uint8Array[] = [];
+  private gatheredBytes = 0;
 
   constructor(private readonly response: ServerResponse) {}
 
@@ -24,7 +30,7 @@ export class AnswerWriter {
 
   /** Bytes in user space for this answer: read and not written, or written and not taken by the socket. */
   get bufferedBytes(): number {
-    return this.response.writableLength + (this.source?.bufferedBytes ?? 0);
+    return this.response.writableLength + this.gatheredBytes + (this.source?.bufferedBytes ?? 0);
   }
 
   /** Status and headers leave; where they have left already, what they would say is a comment. */
@@ -44,11 +50,16 @@ export class AnswerWriter {
     return undefined;
   }
 
-  /** Writes bytes as they came. Returns a promise where the socket is full; it settles on drain and on close. */
+  /**
+   * Writes bytes as they came, with whatever else comes before the event loop goes on. Returns a promise where the
+   * socket is full; it settles on drain and on close.
+   */
   write(bytes: Uint8Array): Promise<void> | undefined {
     if (this.state !== 'started' || this.response.destroyed) return undefined;
-    if (this.response.write(bytes)) return undefined;
-    this.waitingForDrain ??= this.drained();
+    this.gathered.push(bytes);
+    this.gatheredBytes += bytes.byteLength;
+    if (this.gatheredBytes > GATHERED_BYTES) this.flush();
+    else if (this.gathered.length === 1) process.nextTick(this.flush);
     return this.waitingForDrain;
   }
 
@@ -64,7 +75,24 @@ export class AnswerWriter {
   end(): void {
     if (this.state !== 'started') return;
     this.state = 'ended';
-    this.response.end();
+    const last = this.taken();
+    if (last === undefined) this.response.end();
+    else this.response.end(last);
+  }
+
+  private readonly flush = (): void => {
+    const bytes = this.taken();
+    if (bytes === undefined || this.response.destroyed || this.response.write(bytes)) return;
+    this.waitingForDrain ??= this.drained();
+  };
+
+  private taken(): Uint8Array | undefined {
+    const { gathered } = this;
+    if (gathered.length === 0) return undefined;
+    const bytes = gathered.length === 1 ? gathered[0] : Buffer.concat(gathered, this.gatheredBytes);
+    this.gathered = [];
+    this.gatheredBytes = 0;
+    return bytes;
   }
 
   private drained(): Promise<void> {
