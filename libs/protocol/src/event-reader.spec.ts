@@ -51,10 +51,21 @@ describe('EventReader', () => {
     });
   });
 
+  it.each([
+    ['a quote', 'say "x"', 7],
+    ['a line break', 'a\nb', 3],
+    ['a backslash at the end', 'a\\', 2],
+    ['half a character', 'a\ud83e', 4],
+  ])('recognises text with escapes: %s', (_name, content, visibleBytes) => {
+    expect(readAll(delta({ content: 'a' }) + delta({ content }))[1]).toEqual({ kind: 'text', visibleBytes });
+  });
+
   it.each<[string, string]>([
-    ['a quote in the text', delta({ content: 'say "x"' })],
-    ['a line break in the text', delta({ content: 'a\nb' })],
-    ['a backslash at the end', delta({ content: 'a\\' })],
+    [
+      'an error behind a forged text with escapes',
+      delta({ content: 'b' }).replace('"b"', '"\\n"},"error":{"x":"c"'),
+    ],
+    ['an escape that is none', delta({ content: 'b' }).replace('"b"', '"\\x"')],
     ['no text', delta({ content: '' })],
     ['null', delta({ content: null })],
     ['a finish', delta({ content: 'b' }, { finish_reason: 'stop' })],

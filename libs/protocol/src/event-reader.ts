@@ -19,6 +19,7 @@ export type EventReading =
   | { readonly kind: 'chunk'; readonly facts: CompletionFacts };
 
 const NOTHING: EventReading = { kind: 'nothing' };
+const DONE = '[DONE]';
 const UNREADABLE: EventReading = { kind: 'unreadable' };
 const NO_FACTS: CompletionFacts = {
   id: undefined,
@@ -47,7 +48,10 @@ export class EventReader {
   }
 
   private decode(data: Buffer, name: string | undefined): EventReading {
-    const json = parseJson(data.toString('utf8'));
+    const text = data.toString('utf8');
+    // No JSON begins so; a parser would say it with an error, which is dear.
+    if (text.trimStart().startsWith(DONE)) return { kind: 'done' };
+    const json = parseJson(text);
     if (!isRecord(json)) return plainReading(data, name, json);
     if (name === 'ping' || json['type'] === 'ping') return NOTHING;
     const facts = completionFacts(json);
@@ -68,9 +72,8 @@ function carriesSomething(error: unknown): boolean {
   return typeof error === 'string' ? error !== '' : isRecord(error);
 }
 
-/** `[DONE]`, the text of an error event, or a list that wraps an error (Gemini). */
+/** The text of an error event, or a list that wraps an error (Gemini). */
 function plainReading(data: Buffer, name: string | undefined, json: unknown): EventReading {
-  if (data.toString('utf8').trim().startsWith('[DONE]')) return { kind: 'done' };
   if (name === 'error') return { kind: 'error', body: data, facts: NO_FACTS };
   const first: unknown = Array.isArray(json) ? json[0] : undefined;
   if (isRecord(first) && isErrorBody(first, NO_FACTS)) return { kind: 'error', body: data, facts: NO_FACTS };

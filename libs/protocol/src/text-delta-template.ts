@@ -1,4 +1,5 @@
 import type { CompletionFacts } from './facts.js';
+import { parseJson } from './json-value.js';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -22,13 +23,11 @@ export class TextDeltaTemplate {
     if (head === undefined) return undefined;
     const end = data.length - tail.length;
     if (end <= head.length) return undefined;
-    // A backslash may hide a quote or stand for another byte count: the decoder handles those.
-    if (data.indexOf(QUOTE, head.length) !== end) return undefined;
     if (data.compare(head, 0, head.length, 0, head.length) !== 0) return undefined;
     if (data.compare(tail, 0, tail.length, end) !== 0) return undefined;
     const backslash = data.indexOf(BACKSLASH, head.length);
-    if (backslash !== -1 && backslash < end) return undefined;
-    return end - head.length;
+    if (backslash !== -1 && backslash < end) return decodedBytes(data, head.length - 1, end + 1);
+    return data.indexOf(QUOTE, head.length) === end ? end - head.length : undefined;
   }
 
   /** Takes a decoded chunk as the pattern, where it is one choice with text and nothing else. */
@@ -43,6 +42,12 @@ export class TextDeltaTemplate {
     this.head = Buffer.from(data.subarray(0, start));
     this.tail = Buffer.from(data.subarray(end));
   }
+}
+
+/** A backslash may hide a quote or stand for another byte count: bytes of the text, where the span is one JSON string. */
+function decodedBytes(data: Buffer, start: number, end: number): number | undefined {
+  const text = parseJson(data.toString('utf8', start, end));
+  return typeof text === 'string' ? Buffer.byteLength(text) : undefined;
 }
 
 /** The chunk's text, where it is all that the chunk brought and is spelled without escapes. */
