@@ -51,7 +51,7 @@ export class ChatPipeline {
       const relay = midStream.relay(call, granted, steps);
       try {
         yield steps.head(granted);
-        for await (const outgoing of relay.outgoing) yield outgoing;
+        yield* relay.outgoing;
       } catch (thrown) {
         relay.broke(toGatewayError(thrown));
         throw thrown;
