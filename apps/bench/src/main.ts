@@ -1,5 +1,5 @@
 /**
- * The bench's only door: `npm run demo` and `npm run bench -- pacing|limiter` come in here, and so do the processes
+ * The bench's only door: `npm run demo` and `npm run bench -- pacing|limiter|gateway` come in here, and so do the processes
  * that they start. Each command loads what it needs and nothing else.
  */
 type Command = (options: readonly string[]) => Promise<boolean>;
@@ -9,6 +9,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   demo: async () => (await import('./demo/demo.js')).demo(),
   pacing: async (options) => (await import('./pacing/pacing.js')).pacing(options),
   limiter: async (options) => (await import('./limiter/limiter-bench.js')).limiterBench(options),
+  gateway: async (options) => (await import('./gateway/gateway-bench.js')).gatewayBench(options),
 };
 
 /** Processes that the commands start. */
@@ -16,6 +17,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   'demo-caller': async () => (await import('./demo/caller.js')).callerProcess(),
   'pacing-worker': async () => (await import('./pacing/lanes.js')).workerProcess(),
   'limiter-cell': async () => (await import('./limiter/cell.js')).cellProcess(),
+  'gateway-part': async () => (await import('./gateway/part.js')).partProcess(),
 };
 
 async function main([name = '', ...options]: readonly string[]): Promise<void> {

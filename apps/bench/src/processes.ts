@@ -94,7 +94,7 @@ process.once('exit', () => {
 });
 
 /** Ends a child with this process, however that ends. */
-function endWithUs(child: ChildProcess): void {
+export function endWithUs(child: ChildProcess): void {
   children.add(child);
   child.once('exit', () => children.delete(child));
 }
