@@ -19,9 +19,11 @@ async function start(over) {
 }
 
 const over = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+for (const signal of ['SIGINT', 'SIGTERM']) {
   process.on(signal, () => over.abort());
 }
+// A request to reload, not to end. A terminal that closes takes npm with it, which is noticed below.
+process.on('SIGHUP', () => {});
 // Whoever kills npm with SIGKILL sends us nothing; we are then handed to another parent.
 const parent = process.ppid;
 setInterval(() => process.ppid === parent || over.abort(), 200).unref();

@@ -15,15 +15,24 @@ import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** Answers everything, notes its process id, and may be told to misbehave. */
+/** Answers everything, notes its process id and what happens to it, and may be told to misbehave. The gateway takes its time to end. */
 const FAKE_SERVICE = `
 const name = __filename.includes('simulator') ? 'simulator' : 'gateway';
-require('node:fs').writeFileSync(require('node:path').join(process.env.NOTES, name), String(process.pid));
+const note = (file, text) => require('node:fs').appendFileSync(require('node:path').join(process.env.NOTES, file), text);
+note(name, String(process.pid));
 require('node:http')
-  .createServer((request, response) => response.end(request.url))
+  .createServer((request, response) => {
+    request.setEncoding('utf8').on('data', (body) => note('bodies', request.method + ' ' + request.url + ' ' + body));
+    request.on('end', () => response.end(request.url));
+  })
   .listen(Number(process.env[name === 'simulator' ? 'SIMULATOR_PORT' : 'WEIR_PORT']), '127.0.0.1');
-process.on('SIGTERM', () => process.env.STUBBORN === name || process.exit(0));
-process.on('SIGINT', () => process.env.STUBBORN === name || process.exit(0));
+const end = () => {
+  if (process.env.STUBBORN === name) return;
+  setTimeout(() => { note('ends', name + ' '); process.exit(0); }, name === 'gateway' ? 200 : 0);
+};
+process.on('SIGTERM', end);
+process.on('SIGINT', end);
+if (name === 'gateway') process.on('SIGHUP', () => { note('reloads', 'once '); console.log('reloaded'); });
 if (process.env.DIES === name) setTimeout(() => process.exit(3), 300);
 `;
 const FAKE_NEST = `
@@ -149,6 +158,7 @@ describe('npm start', () => {
     expect(output()).toMatch(/simulator +http:\/\/127\.0\.0\.1:\d+/);
     expect(output()).toContain("'authorization: Bearer dev'");
     expect(output()).toContain('"model":"gemini-2.5-flash","stream":true');
+    expect(noted('bodies')).toBe('PUT /_sim/behaviour {"firstTokenMs":300,"tokensPerSecond":40}');
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
     expect([isAlive('simulator'), isAlive('gateway')]).toEqual([false, false]);
@@ -164,6 +174,25 @@ describe('npm start', () => {
     signal(child.pid ?? 0);
     expect([0, 130, 'SIGINT', 'SIGTERM']).toContain(await ended);
     expect([isAlive('simulator'), isAlive('gateway')]).toEqual([false, false]);
+  });
+
+  it('ends the gateway before the simulator, whose answers it may still be passing on', async () => {
+    const { child, says, ended } = start();
+    await says('curl');
+    child.kill('SIGINT');
+    expect(await ended).toBe(0);
+    expect(noted('ends')).toBe('gateway simulator ');
+  });
+
+  it('passes SIGHUP on to the gateway, which reloads, and ends nothing', async () => {
+    const { child, says, ended } = start();
+    await says('curl');
+    child.kill('SIGHUP');
+    await says('reloaded');
+    expect([isAlive('simulator'), isAlive('gateway')]).toEqual([true, true]);
+    child.kill('SIGINT');
+    expect(await ended).toBe(0);
+    expect(noted('reloads')).toBe('once ');
   });
 
   it('ends everything when npm is killed without a chance to say so', async () => {
@@ -223,6 +252,33 @@ describe('npm start', () => {
     },
   );
 
+  it.each([
+    ['the first of UPSTREAM_MODELS', { UPSTREAM_MODELS: 'gpt-4o-mini,gpt-4o' }, 'gpt-4o-mini'],
+    ['a word to be replaced where none is named', {}, 'YOUR_MODEL'],
+  ])('prints a call for %s', async (_, environment, model) => {
+    const { child, output, says, ended } = start({
+      UPSTREAM_BASE_URL: 'https://api.example.com/v1',
+      ...environment,
+    });
+    await says('curl');
+    expect(output()).toContain(`"model":"${model}"`);
+    child.kill('SIGINT');
+    expect(await ended).toBe(0);
+  });
+
+  it.each([
+    ['route', "routes: { chat's: {} }\naccounts: [{ models: { m: {} } }]\n", String.raw`chat'\''s`],
+    ['model, where there are no routes', 'accounts: [{ models: { org/m: {}, n: {} } }]\n', 'org/m'],
+  ])("prints a call for a file's first %s", async (_, file, model) => {
+    symlinkSync(join(__dirname, '../node_modules/yaml'), join(root, 'node_modules/yaml'));
+    write('weir.yaml', file);
+    const { child, output, says, ended } = start({ WEIR_CONFIG: 'weir.yaml' });
+    await says('curl');
+    expect(output()).toContain(`"model":"${model}"`);
+    child.kill('SIGINT');
+    expect(await ended).toBe(0);
+  });
+
   it('listens where a file says, unless the environment says otherwise', async () => {
     const free = createServer().listen(0, '127.0.0.1');
     await once(free, 'listening');
@@ -240,10 +296,11 @@ describe('npm start', () => {
 
   it('builds when a source is younger than the last build, and only then', async () => {
     touch('libs/kernel/src/index.ts', 120);
-    const { child, says, ended } = start();
+    const { child, output, says, ended } = start();
     await says('curl');
     child.kill('SIGINT');
     await ended;
+    expect(output()).toContain('Building');
     expect(noted('built').trim().split('\n').sort()).toEqual(['gateway', 'simulator']);
 
     touch('libs/kernel/src/index.ts', -60);
@@ -252,6 +309,7 @@ describe('npm start', () => {
     await again.says('curl');
     again.child.kill('SIGINT');
     await again.ended;
+    expect(again.output()).not.toContain('Building');
     expect(noted('built').trim().split('\n')).toHaveLength(2);
   });
 

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { say } from './plan.mjs';
 
 const APPS = ['simulator', 'gateway'];
 const SOURCES = ['apps', 'libs', 'nest-cli.json', 'tsconfig.json', 'package-lock.json'];
@@ -42,6 +43,7 @@ export async function buildIfStale(root, over) {
   const outputs = [stamp, ...APPS.map((app) => join(root, `dist/apps/${app}/apps/${app}/src/main.js`))];
   const builtAt = Math.min(...(await Promise.all(outputs.map(writtenAt))));
   if (builtAt > Math.max(...times)) return;
+  say('Building, which takes about half a minute the first time and after a change ...');
   await Promise.all(APPS.map((app) => build(root, app, over)));
   await mkdir(join(root, 'dist'), { recursive: true });
   await writeFile(stamp, '');

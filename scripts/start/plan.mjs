@@ -8,11 +8,11 @@ export const say = (text) => console.log(text.replaceAll(/^/gm, 'weir | '));
 /** @returns the value; empty counts as unset, as in libs/config. */
 const variable = (environment, name) => environment[name] || undefined;
 
-/** @returns what the file says about listening; a broken file is the gateway's to report. */
-async function serverSection(path) {
+/** @returns what the file holds; a broken file is the gateway's to report. */
+async function contentOf(path) {
   try {
     const { parse } = await import('yaml');
-    return parse(await readFile(path, 'utf8'))?.server ?? {};
+    return parse(await readFile(path, 'utf8')) ?? {};
   } catch {
     return {};
   }
@@ -74,14 +74,24 @@ async function simulatorService(root, environment) {
     environment: { SIMULATOR_PORT: String(port) },
     url: url(host, port),
     ready: '/_sim/ledger',
+    prepare: () => speakVisibly(url(host, port)),
+    endsBy: 'SIGTERM',
   };
 }
 
-async function gatewayService(root, environment, passedOn) {
-  const file = variable(environment, 'WEIR_CONFIG');
-  const server = file ? await serverSection(file) : {};
-  const host = variable(environment, 'WEIR_HOST') ?? server.host ?? '127.0.0.1';
-  const asked = variable(environment, 'WEIR_PORT') ?? server.port ?? 8080;
+/** Unless told otherwise the simulator answers at once, and nobody would see that an answer streams. */
+async function speakVisibly(simulator) {
+  const answer = await fetch(`${simulator}/_sim/behaviour`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ firstTokenMs: 300, tokensPerSecond: 40 }),
+  });
+  await answer.body?.cancel();
+}
+
+async function gatewayService(root, environment, { server, passedOn }) {
+  const host = variable(environment, 'WEIR_HOST') ?? server?.host ?? '127.0.0.1';
+  const asked = variable(environment, 'WEIR_PORT') ?? server?.port ?? 8080;
   const port = await claimPort({ name: 'gateway', host, port: asked, variable: 'WEIR_PORT' });
   return {
     name: 'gateway',
@@ -89,12 +99,23 @@ async function gatewayService(root, environment, passedOn) {
     environment: { ...passedOn, WEIR_PORT: String(port) },
     url: url(host, port),
     ready: '/readyz',
+    reloads: true,
+    // As from a terminal: it then gives running streams a moment, not its whole drain.
+    endsBy: 'SIGINT',
   };
+}
+
+/** @returns a model that the gateway serves, as far as one is named anywhere. */
+function firstModel(environment, { routes, accounts }) {
+  const names = [routes, accounts?.[0]?.models].map((map) => Object.keys(map ?? {})[0]);
+  const listed = variable(environment, 'UPSTREAM_MODELS')?.split(',')[0].trim();
+  return variable(environment, 'WEIR_CONFIG') ? (names[0] ?? names[1]) : listed;
 }
 
 /** @returns one line that streams. */
 function curl(base, key, model) {
-  const body = `{"model":"${model}","stream":true,"messages":[{"role":"user","content":"Hello"}]}`;
+  const messages = [{ role: 'user', content: 'Hello' }];
+  const body = JSON.stringify({ model, stream: true, messages }).replaceAll("'", String.raw`'\''`);
   return [
     `curl -N ${base}/v1/chat/completions`,
     `-H 'authorization: Bearer ${key}' -H 'content-type: application/json' -d '${body}'`,
@@ -103,15 +124,18 @@ function curl(base, key, model) {
 
 /**
  * What runs, in the order of starting, and what to say once it does.
- * A service is `{ name, entry, environment, url, ready }`; `ready` is a path that answers 200 when it may be used.
+ * A service is `{ name, entry, environment, url, ready, prepare?, reloads?, endsBy }`; `ready` is a path that answers 200 when
+ * it may be used, `prepare` is done then, `reloads` says that it reads its file again on SIGHUP, `endsBy` is the signal to end it.
  */
 export async function plan(root, environment) {
   const elsewhere = otherUpstream(environment);
   const simulator = elsewhere ? undefined : await simulatorService(root, environment);
-  const gateway = await gatewayService(root, environment, simulator?.environment);
-  const ownFile = variable(environment, 'WEIR_CONFIG') !== undefined;
-  const key = ownFile ? 'YOUR_TEAM_KEY' : 'dev';
-  const model = elsewhere ? 'YOUR_MODEL' : 'gemini-2.5-flash';
+  const path = variable(environment, 'WEIR_CONFIG');
+  const file = path ? await contentOf(path) : {};
+  const passedOn = simulator?.environment;
+  const gateway = await gatewayService(root, environment, { server: file.server, passedOn });
+  const key = path ? 'YOUR_TEAM_KEY' : 'dev';
+  const model = elsewhere ? (firstModel(environment, file) ?? 'YOUR_MODEL') : 'gemini-2.5-flash';
   const greeting = [
     `gateway    ${gateway.url}/v1`,
     simulator ? `simulator  ${simulator.url}` : `simulator  not started: requests go to ${elsewhere}`,

@@ -3,8 +3,10 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { say } from './plan.mjs';
 
-/** Milliseconds. Together under the two seconds within which Ctrl-C must end everything. */
-const GRACE = 1500;
+/** Milliseconds in which all services must have ended: less than the two seconds that Ctrl-C may take. */
+const GRACE = 1700;
+/** The part of it that is kept for each service that comes after. */
+const SHARE = 300;
 const READY_WITHIN = 60_000;
 const POLL_EVERY = 50;
 /** In a terminal a child gets Ctrl-C too and may end before we hear of it: this long an end is not called a fault. */
@@ -34,20 +36,29 @@ async function untilReady(service, over) {
   }
 }
 
-async function end({ name }, child) {
+/** @param grace milliseconds until it is cut off */
+async function end({ name, endsBy }, child, grace) {
   if (hasEnded(child)) return;
   const ended = once(child, 'exit');
-  // As from a terminal: the gateway then gives running streams half a second, not its whole drain.
-  child.kill('SIGINT');
-  const inTime = await Promise.race([ended, sleep(GRACE, undefined, { ref: false })]);
+  child.kill(endsBy);
+  const inTime = await Promise.race([ended, sleep(grace, undefined, { ref: false })]);
   if (inTime) return;
-  say(`The ${name} was still busy after ${GRACE} ms and was cut off.`);
+  say(`The ${name} was still busy after ${Math.round(grace)} ms and was cut off.`);
   child.kill('SIGKILL');
   await ended;
 }
 
+/** Ends one service after the other, the last started first: whoever calls another ends before it. */
+async function endAll(children) {
+  const deadline = Date.now() + GRACE;
+  const order = [...children].reverse();
+  for (const [at, [service, child]] of order.entries()) {
+    await end(service, child, deadline - Date.now() - SHARE * (order.length - 1 - at));
+  }
+}
+
 /**
- * Runs services until `over` is aborted or one of them ends; then ends all of them.
+ * Runs services until `over` is aborted or one of them ends; then ends all of them. SIGHUP is passed on to whoever reloads.
  * @param greet called once, when every service is ready
  * @returns 0 where it was asked to end, 1 after a fault
  */
@@ -55,6 +66,7 @@ export async function supervise(services, { over, greet }) {
   const fault = new AbortController();
   const ending = AbortSignal.any([over, fault.signal]);
   const children = new Map();
+  const ready = new Set();
 
   const run = (service) => {
     const child = launch(service);
@@ -66,12 +78,19 @@ export async function supervise(services, { over, greet }) {
       fault.abort();
     });
   };
+  // Before it is ready a service may not listen for the signal yet, and would die of it.
+  process.on('SIGHUP', () => {
+    for (const service of ready) if (service.reloads) children.get(service).kill('SIGHUP');
+  });
 
   try {
     for (const service of services) {
       if (ending.aborted) break;
       run(service);
       await untilReady(service, ending);
+      if (ending.aborted) break;
+      await service.prepare?.();
+      ready.add(service);
     }
     if (!ending.aborted) {
       greet();
@@ -81,6 +100,6 @@ export async function supervise(services, { over, greet }) {
     say(failure.message);
     fault.abort();
   }
-  await Promise.all([...children].map(([service, child]) => end(service, child)));
+  await endAll(children);
   return fault.signal.aborted ? 1 : 0;
 }

@@ -3,6 +3,8 @@ import { startSimulator } from './simulator.module.js';
 
 /** Streams that are open do not keep the process longer than this. */
 const CLOSING_MS = 800;
+/** Ctrl-C in a terminal reaches the gateway, too: it hangs up first, so that its callers get its ending and not a cut. */
+const CALLERS_FIRST_MS = 600;
 
 async function main(): Promise<void> {
   const { SIMULATOR_HOST: host = '127.0.0.1', SIMULATOR_PORT: port = '9400' } = process.env;
@@ -14,7 +16,7 @@ async function main(): Promise<void> {
     void simulator.close().finally(exit);
   };
   process.once('SIGTERM', stop);
-  process.once('SIGINT', stop);
+  process.once('SIGINT', () => systemTimers.after(CALLERS_FIRST_MS, stop));
 }
 
 main().catch((error: unknown) => {
