@@ -95,7 +95,9 @@ const OVERLOAD_TEXT = new RegExp(
   'i',
 );
 
-const TRANSIENT = new Set([408, 409, 425, 499, 500, 502, 504, 520, 521, 522, 523, 524, 525, 526, 527, 530]);
+const TRANSIENT = new Set([408, 409, 425, 499]);
+/** What the server will never do: the method, or the version of HTTP. */
+const NEVER = new Set([501, 505]);
 const WAIT_HELPS: ReadonlySet<FailureClass> = new Set([
   'concurrency',
   'overloaded',
@@ -119,7 +121,7 @@ const RULES: readonly Rule[] = [
   { failure: 'concurrency', when: (r) => r.status === 429 && speaksOf(r, CONCURRENCY) },
   { failure: 'overloaded', when: isOverloaded },
   { failure: limitedDimension, when: isThrottle },
-  { failure: 'transient', when: (r) => TRANSIENT.has(r.status) },
+  { failure: 'transient', when: isTransient },
   { failure: 'invalid_request', when: (r) => r.status >= 400 && r.status < 500 },
 ];
 
@@ -203,6 +205,11 @@ function isOverloaded(refusal: Refusal): boolean {
   const { status } = refusal;
   if (status === 529 || status === 498 || status === 503 || hasLike(refusal, OVERLOAD_ID)) return true;
   return (status === 429 || status >= 500) && OVERLOAD_TEXT.test(refusal.text);
+}
+
+/** A fault of the server passes until it says otherwise, whatever its number. */
+function isTransient({ status }: Refusal): boolean {
+  return TRANSIENT.has(status) || (status >= 500 && status < 600 && !NEVER.has(status));
 }
 
 function speaksOf(refusal: Refusal, pattern: RegExp): boolean {
