@@ -53,4 +53,8 @@ describe('the verdicts on cost', () => {
     expect(among({ p99Ms: 10 })).toEqual([]);
     expect(among({ swaps: 1 })).toEqual([]);
   });
+
+  it('show nothing where a noisy machine lets no peer pace', () => {
+    expect(failing(world(() => ({ p99Ms: 10 })))).toEqual([expect.stringMatching(/any peer/)]);
+  });
 });
