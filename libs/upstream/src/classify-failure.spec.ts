@@ -183,8 +183,17 @@ describe('rules, first match wins', () => {
     ['418', '', { status: 418 }, 'invalid_request final'],
     ['505', '', { status: 505 }, 'fatal final'],
     ['302', '', { status: 302 }, 'fatal final'],
+    ['600', '', { status: 600 }, 'fatal final'],
   ])('%s', (_name, body, said, verdict) => {
     expect(judge(body, said)).toBe(verdict);
+  });
+
+  it.each([506, 507, 508, 510, 511, 540, 561, 598, 599])('%d is a fault that passes', (status) => {
+    expect(judge('', { status })).toBe('transient retry');
+  });
+
+  it.each([501, 505])('%d is a fault that stays', (status) => {
+    expect(judge('', { status })).toBe('fatal final');
   });
 
   it('lets a profile say what every 429 means, but not what it overrules', () => {
@@ -293,6 +302,21 @@ describe('hints, the most specific first', () => {
       20_000,
     ],
     ['a date, by our clock', prose, { 'retry-after': 'Tue, 18 Aug 2026 12:00:30 GMT' }, 30_000],
+    ['a date of RFC 850', prose, { 'retry-after': 'Tuesday, 18-Aug-26 12:00:30 GMT' }, 30_000],
+    ['a date of asctime', prose, { 'retry-after': 'Tue Aug 18 12:00:30 2026' }, 30_000],
+    ['resets_at without a zone', { error: { resets_at: '2026-08-18T12:01:00' } }, {}, 60_000],
+    ['a number without end', prose, { 'retry-after': '9'.repeat(400) }, 578_016],
+    ['a number beyond doubles', prose, { 'retry-after': '9007199254740993' }, 578_016],
+    ['milliseconds without end', prose, { 'retry-after-ms': '9'.repeat(400), 'retry-after': '2' }, 2000],
+    ['the year 9999', prose, { 'retry-after': 'Fri, 31 Dec 9999 23:59:59 GMT' }, 578_016],
+    ['31 days', prose, { 'retry-after': '2678400' }, 2_678_400_000],
+    ['more than 31 days', prose, { 'retry-after': '2678401' }, 578_016],
+    [
+      'a reset in the year 9999',
+      {},
+      { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '9999-12-31T00:00:00Z' },
+      undefined,
+    ],
     ['a past date', prose, { 'retry-after': 'Tue, 18 Aug 2026 11:00:00 GMT' }, 578_016],
     ['garbage', prose, { 'retry-after': '-5, later' }, 578_016],
     [

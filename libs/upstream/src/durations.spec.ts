@@ -1,4 +1,6 @@
-import { parseReset, parseUnits } from './durations.js';
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { parseDate, parseReset, parseUnits } from './durations.js';
 
 const NOW = Date.UTC(2026, 7, 18, 12);
 
@@ -36,4 +38,37 @@ it.each([
   ['', undefined],
 ])('reset %j → %p', (text, expected) => {
   expect(parseReset(text, NOW)).toBe(expected);
+});
+
+const AT = Date.UTC(2026, 10, 29, 19, 36, 30);
+const DATES: readonly (readonly [string, number | undefined])[] = [
+  ['Sun, 29 Nov 2026 19:36:30 GMT', AT],
+  ['Sunday, 29-Nov-26 19:36:30 GMT', AT],
+  ['Sun Nov 29 19:36:30 2026', AT],
+  ['2026-11-29T19:36:30', AT],
+  ['2026-11-29T19:36:30.500', AT + 500],
+  ['2026-11-29 19:36:30', AT],
+  ['2026-11-29T19:36:30Z', AT],
+  ['2026-11-29T21:36:30+02:00', AT],
+  ['2026-11-29T14:36:30-0500', AT],
+  ['2026-11-29', Date.UTC(2026, 10, 29)],
+  ['soon', undefined],
+  ['2026', undefined],
+  ['', undefined],
+];
+
+it.each(DATES)('date %j → %p', (text, expected) => {
+  expect(parseDate(text)).toBe(expected);
+});
+
+it.each(['America/New_York', 'Asia/Kolkata'])('dates do not depend on the zone of the process: %s', (TZ) => {
+  // Jest's own process cannot change its zone, so another one reads the dates; the source has only types to strip.
+  const script = `const { parseDate } = require(${JSON.stringify(join(__dirname, 'durations.ts'))});
+    const dates = JSON.parse(process.argv[1]).map((text) => parseDate(text) ?? null);
+    console.log(JSON.stringify({ offset: new Date(0).getTimezoneOffset(), dates }));`;
+  const texts = JSON.stringify(DATES.map(([text]) => text));
+  const said = execFileSync(process.execPath, ['-e', script, texts], { env: { TZ }, encoding: 'utf8' });
+  const { offset, dates } = JSON.parse(said) as { offset: number; dates: unknown };
+  expect(offset).not.toBe(0);
+  expect(dates).toEqual(DATES.map(([, at]) => at ?? null));
 });

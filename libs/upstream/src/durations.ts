@@ -48,11 +48,27 @@ export function parseNumber(text: string, unitMs: number): Milliseconds | undefi
   return /^\s*\d+(\.\d+)?\s*$/.test(text) ? wholeMs(Number(text) * unitMs) : undefined;
 }
 
-/** Reads a date of any usual form (HTTP, RFC 3339, `2026-08-18 12:00:00 UTC`) as the time from `now` until then. */
+/** Dates that name their zone; `Date.parse` reads every other one in the zone of the process. */
+const ZONED = /\d\s*z\b|\b(?:gmt|utc?|[ecmp][sd]t)\b|:\d\d(?:\.\d+)?\s*[+-]\d\d/i;
+/** The day of RFC 850, the older form of RFC 9110 5.6.7, whose year has two digits: `29-Nov-26`. */
+const RFC_850_DAY = /\b(\d\d)-([a-z]{3})-(\d\d)\b/i;
+
+/**
+ * Reads a date of any usual form (the three of HTTP, RFC 3339, `2026-08-18 12:00:00 UTC`). Without a zone it is UTC.
+ * @returns undefined for anything that is no date
+ */
+export function parseDate(text: string): EpochMilliseconds | undefined {
+  const dated = text.trim().replace(RFC_850_DAY, '$1 $2 20$3');
+  if (!/\d{4}/.test(dated) || !/[a-z-]/i.test(dated)) return undefined;
+  const utc = /^\d{4}-\d\d-\d\dT/.test(dated) ? 'Z' : ' UTC';
+  const at = Date.parse(ZONED.test(dated) ? dated : dated + utc);
+  return Number.isNaN(at) ? undefined : at;
+}
+
+/** Reads a date as the time from `now` until then; negative where it is past. */
 export function parseUntil(text: string, now: EpochMilliseconds): Milliseconds | undefined {
-  if (!/\d{4}/.test(text) || !/[a-z-]/i.test(text)) return undefined;
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? undefined : at - now;
+  const at = parseDate(text);
+  return at === undefined ? undefined : at - now;
 }
 
 /**

@@ -1,11 +1,11 @@
 import type { EpochMilliseconds, FailureClass, Milliseconds } from '@weir/kernel';
 import { delayIsWrong, quotaNumbers } from './classify-failure.js';
-import { parseClock, parseNumber, parseReset, parseUnits, parseUntil } from './durations.js';
+import { parseClock, parseDate, parseNumber, parseReset, parseUnits, parseUntil } from './durations.js';
 import type { Headers, Refusal } from './refusal.js';
 
 /**
  * The shortest wait that the answer asks for, the most specific source first (docs/providers.md).
- * A source that is empty, zero, past or garbage gives way to the next.
+ * A source that is empty, zero, past, beyond 31 days or garbage gives way to the next.
  * @param now civil time of the answer; its own `date` header is taken instead where it has one
  * @returns undefined where nothing usable was said, or waiting would not help
  */
@@ -15,14 +15,16 @@ export function waitHint(
   now: EpochMilliseconds,
 ): Milliseconds | undefined {
   if (!USEFUL.has(failure)) return undefined;
-  const dated = Date.parse(refusal.headers['date'] ?? '');
-  const at = Number.isNaN(dated) ? now : dated;
+  const at = parseDate(refusal.headers['date'] ?? '') ?? now;
   for (const source of SOURCES) {
-    const wait = source(refusal, failure, at);
-    if (wait !== undefined && wait > 0) return wait;
+    const wait = usable(source(refusal, failure, at));
+    if (wait !== undefined) return wait;
   }
   return undefined;
 }
+
+/** No provider counts in a window that is longer than a month. */
+const LONGEST_MS = 31 * 86_400_000;
 
 type Source = (refusal: Refusal, failure: FailureClass, now: EpochMilliseconds) => Milliseconds | undefined;
 
@@ -44,7 +46,7 @@ function fromHeaders(
   now: EpochMilliseconds,
 ): Milliseconds | undefined {
   if (refusal.httpStatus < 300) return undefined;
-  const exact = positive(parseNumber(refusal.headers['retry-after-ms'] ?? '', 1));
+  const exact = usable(parseNumber(refusal.headers['retry-after-ms'] ?? '', 1));
   const after = refusal.headers['retry-after'] ?? '';
   return exact ?? parseNumber(after, 1000) ?? parseUntil(after, now);
 }
@@ -54,9 +56,10 @@ function fromFields(
   _failure: FailureClass,
   now: EpochMilliseconds,
 ): Milliseconds | undefined {
-  if (refusal.retryDelay !== undefined)
-    return delayIsWrong(refusal) ? undefined : parseUnits(refusal.retryDelay);
-  if (refusal.retryAfter !== undefined) return Math.ceil(refusal.retryAfter * 1000);
+  if (refusal.retryDelay !== undefined && delayIsWrong(refusal)) return undefined;
+  const delay = usable(parseUnits(refusal.retryDelay ?? ''));
+  const after = usable(Math.ceil((refusal.retryAfter ?? 0) * 1000));
+  if (delay !== undefined || after !== undefined) return delay ?? after;
   return refusal.resetsAt === undefined ? undefined : parseUntil(refusal.resetsAt, now);
 }
 
@@ -84,7 +87,7 @@ function fromResets(
   if (failure === 'overloaded' || failure === 'transient') return undefined;
   const waits = Object.keys(refusal.headers)
     .filter((name) => RESET_NAME.test(name) && isUsedUp(refusal.headers, name, failure))
-    .map((name) => parseReset(refusal.headers[name] ?? '', now) ?? 0);
+    .map((name) => usable(parseReset(refusal.headers[name] ?? '', now)) ?? 0);
   return waits.length === 0 ? undefined : Math.max(...waits);
 }
 
@@ -115,6 +118,6 @@ function windowOf(text: string): Milliseconds | undefined {
   return /per sec/i.test(text) ? 1000 : undefined;
 }
 
-function positive(wait: Milliseconds | undefined): Milliseconds | undefined {
-  return wait !== undefined && wait > 0 ? wait : undefined;
+function usable(wait: Milliseconds | undefined): Milliseconds | undefined {
+  return wait !== undefined && wait > 0 && wait <= LONGEST_MS ? wait : undefined;
 }
