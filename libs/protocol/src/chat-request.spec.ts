@@ -69,6 +69,71 @@ describe('readChatRequest', () => {
     expect(thrown.message).toContain(param.replace(/\[.*|\..*/, ''));
   });
 
+  it.each<[string, readonly unknown[]]>([
+    ['tools', ['x', {}, 1]],
+    ['tool_choice', [1, [], true]],
+    ['response_format', ['json', [], 1]],
+    ['stop', [1, {}, false]],
+    ['temperature', ['0.5', [], true]],
+    ['top_p', ['1', {}]],
+    ['presence_penalty', ['1', {}]],
+    ['frequency_penalty', ['1', {}]],
+    ['seed', ['1', 1.5, {}]],
+    ['user', [1, {}]],
+  ])('refuses a wrong type of %s, and says what fits', (field, values) => {
+    for (const value of values) {
+      const thrown = gatewayErrorOf(() => read({ model: 'm', messages: MESSAGES, [field]: value }));
+      expect(thrown).toMatchObject({ code: 'invalid_request', status: 400, param: field });
+      expect(thrown.message).toMatch(new RegExp(`^\`${field}\` must be (a|an) .*, or be left out\\.$`));
+    }
+  });
+
+  it.each<[unknown, string]>([
+    [{ content: 'x' }, 'messages[0].role'],
+    [{ role: null, content: 'x' }, 'messages[0].role'],
+    [{ role: 5, content: 'x' }, 'messages[0].role'],
+    [{ role: 'user', content: 5 }, 'messages[0].content'],
+    [{ role: 'user', content: {} }, 'messages[0].content'],
+    [{ role: 'user', content: false }, 'messages[0].content'],
+  ])('refuses the message %j: %s', (message, param) => {
+    const thrown = gatewayErrorOf(() => read({ model: 'm', messages: [message] }));
+    expect(thrown).toMatchObject({ code: 'invalid_request', status: 400, param });
+    expect(thrown.message).toContain(param);
+  });
+
+  it('judges types only: null, odd values and unknown fields are for the provider to judge', () => {
+    const fields = [
+      'tools',
+      'tool_choice',
+      'response_format',
+      'stop',
+      'temperature',
+      'top_p',
+      'seed',
+      'user',
+    ];
+    const nulls = Object.fromEntries(fields.map((field) => [field, null]));
+    const odd = {
+      temperature: 99,
+      top_p: -1,
+      seed: -7,
+      stop: [1],
+      tools: [],
+      tool_choice: {},
+      unknown: [{}],
+    };
+    const messages = [
+      { role: 'alien', content: 'x' },
+      { role: 'assistant', content: null },
+      { role: 'assistant' },
+      { role: 'user', content: [] },
+    ];
+    for (const json of [nulls, odd]) {
+      const whole = { model: 'm', messages, ...json };
+      expect(read(whole).json).toEqual(whole);
+    }
+  });
+
   it.each(['', '{', 'null', '[]', '"x"', '{"model":"m",}', '\ufeff{}', Buffer.from([0x22, 0xff, 0x22])])(
     'refuses %j',
     (body) => {
