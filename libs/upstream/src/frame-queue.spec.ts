@@ -24,18 +24,42 @@ describe('FrameQueue', () => {
     frames.push(frame(1));
     expect(log).toEqual(['pause']);
     await frames.next();
+    await frames.next();
     expect(log).toEqual(['pause']);
     await frames.next();
     expect(log).toEqual(['pause', 'resume']);
     expect(frames.bytes).toBe(1);
   });
 
-  it('hands a frame to a reader who waits, and keeps none', async () => {
+  it('counts a frame until its reader asks for the next one', async () => {
     const { queue: frames } = queue();
     const waiting = frames.next();
     frames.push(frame(5));
-    expect(frames.bytes).toBe(0);
     expect((await waiting).done).toBe(false);
+    expect(frames.bytes).toBe(5);
+    void frames.next();
+    expect(frames.bytes).toBe(0);
+  });
+
+  it('holds one large event and no second for a reader who stopped', async () => {
+    const { queue: frames, log } = queue();
+    const waiting = frames.next();
+    frames.push(frame(512 * 1024));
+    expect(log).toEqual(['pause']);
+    await waiting;
+    expect(log).toEqual(['pause']);
+    void frames.next();
+    expect(log).toEqual(['pause', 'resume']);
+  });
+
+  it('forgets what it handed out when its reader leaves', async () => {
+    const { queue: frames, log } = queue();
+    frames.push(frame(512 * 1024));
+    await frames.next();
+    await frames.return();
+    expect(frames.bytes).toBe(0);
+    expect((await frames.next()).done).toBe(true);
+    expect(log.filter((word) => word === 'abandoned')).toHaveLength(1);
   });
 
   it('hands out what came before a failure, but not before an abort', async () => {

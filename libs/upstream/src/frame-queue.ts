@@ -1,6 +1,6 @@
 import type { Frame } from './stream-client.js';
 
-/** Above this many queued bytes the provider is asked to wait. */
+/** Above this many bytes that the reader is not done with the provider is asked to wait. */
 export const HIGH_WATER_BYTES = 64 * 1024;
 /** Below this many it may go on. */
 const LOW_WATER_BYTES = HIGH_WATER_BYTES / 2;
@@ -24,33 +24,39 @@ interface Waiter {
 }
 
 /**
- * Frames between the socket and one reader, bounded: a slow reader stops the socket, not the process.
+ * Frames between the socket and one reader, bounded: a slow reader stops the socket, not the process. A frame counts
+ * until the reader asks for the next one, as until then it may still wait for the caller: so no more is held than
+ * `HIGH_WATER_BYTES` and the event that went over it, however large events are.
  * What came before a failure is still handed out, then the failure is thrown.
  */
 export class FrameQueue implements AsyncIterableIterator<Frame> {
   private frames: Frame[] = [];
   private head = 0;
   private queuedBytes = 0;
+  /** Of the frame that the reader took last and is not done with; they are queued bytes, too. */
+  private takenBytes = 0;
   private paused = false;
   private outcome: Outcome = { kind: 'running' };
   private waiter: Waiter | undefined;
 
   constructor(private readonly source: FrameSource) {}
 
-  /** Bytes that came and were not taken yet. */
+  /** Bytes that came and that the reader is not done with. */
   get bytes(): number {
     return this.queuedBytes;
   }
 
   push(frame: Frame): void {
-    if (this.waiter) {
-      const { resolve } = this.waiter;
+    const { waiter } = this;
+    const size = frame.bytes.byteLength;
+    this.queuedBytes += size;
+    if (waiter) {
       this.waiter = undefined;
-      resolve({ value: frame, done: false });
-      return;
+      this.takenBytes = size;
+      waiter.resolve({ value: frame, done: false });
+    } else {
+      this.frames.push(frame);
     }
-    this.frames.push(frame);
-    this.queuedBytes += frame.bytes.byteLength;
     if (this.paused || this.queuedBytes <= HIGH_WATER_BYTES) return;
     this.paused = true;
     this.source.pause();
@@ -71,6 +77,7 @@ export class FrameQueue implements AsyncIterableIterator<Frame> {
   }
 
   next(): Promise<IteratorResult<Frame>> {
+    this.release();
     const frame = this.frames[this.head];
     if (frame) return Promise.resolve({ value: this.take(frame), done: false });
     if (this.outcome.kind === 'ended') return Promise.resolve({ value: undefined, done: true });
@@ -93,22 +100,28 @@ export class FrameQueue implements AsyncIterableIterator<Frame> {
 
   private take(frame: Frame): Frame {
     this.head += 1;
-    this.queuedBytes -= frame.bytes.byteLength;
+    this.takenBytes = frame.bytes.byteLength;
     if (this.head === this.frames.length) {
       this.frames = [];
       this.head = 0;
     }
-    if (this.paused && this.queuedBytes < LOW_WATER_BYTES) {
-      this.paused = false;
-      this.source.resume();
-    }
     return frame;
+  }
+
+  /** The reader is done with what it took. */
+  private release(): void {
+    this.queuedBytes -= this.takenBytes;
+    this.takenBytes = 0;
+    if (!this.paused || this.queuedBytes >= LOW_WATER_BYTES) return;
+    this.paused = false;
+    this.source.resume();
   }
 
   private clear(): void {
     this.frames = [];
     this.head = 0;
     this.queuedBytes = 0;
+    this.takenBytes = 0;
   }
 
   private settle(outcome: Outcome): void {
