@@ -10,7 +10,7 @@ import { Limiter, PacedLimiter } from '@weir/limiter';
 import { createLogger, startTelemetry, type Logger } from '@weir/telemetry';
 import { StreamClient } from '@weir/upstream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { answerBrokenRequest, brokenPath, missingHost } from './delivery/broken-request.js';
+import { answerBrokenRequest, answerForNode, brokenPath, missingHost } from './delivery/broken-request.js';
 import { GatewayModule, type ConfigInForce, type Surroundings } from './gateway.module.js';
 import { Drain } from './health/drain.js';
 import { labelsOf } from './wiring/labels.js';
@@ -59,6 +59,7 @@ export async function startGateway(
     { bodyParser: false, logger: ['error', 'fatal'], abortOnError: false },
   );
   const fastify = adapter.getInstance();
+  answerForNode(fastify.server);
   surroundings.telemetry.serverSpans(fastify);
   fastify.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id);

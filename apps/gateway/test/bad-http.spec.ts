@@ -136,11 +136,33 @@ describe('a connection that was refused once', () => {
       rawPost(
         '/v1/chat/completions',
         [`authorization: Bearer ${TEAM_KEY}`],
-        '{"model":"gpt-9","messages":[{}]}',
+        '{"model":"gpt-9","messages":[{"role":"user","content":"x"}]}',
       ),
     );
     expect(await caller.until('model_not_found')).toMatch(/HTTP\/1\.1 401 [^]*HTTP\/1\.1 404 /);
     caller.close();
+  });
+
+  it('answers headers beyond all bounds on it, too', async () => {
+    const caller = await RawCaller.connect(house.url);
+    caller.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
+    await caller.until('"ok"');
+    caller.write(`GET /healthz HTTP/1.1\r\nhost: x\r\nx-big: ${'z'.repeat(20_000)}\r\n\r\n`);
+    expect(await caller.until('16 KiB')).toMatch(/HTTP\/1\.1 431 [^]*x-request-id: /);
+    caller.close();
+  });
+
+  it('is not cut under a caller who still sends a body that is too large', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const reply = await fetch(`${house.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${TEAM_KEY}`, 'content-type': 'application/json' },
+        body: piecesOf(20_000_000),
+        duplex: 'half',
+      });
+      expect(reply.status).toBe(413);
+      expect(await reply.text()).toContain('body_too_large');
+    }
   });
 
   it('does not wait for a body that it will not read', async () => {
@@ -152,3 +174,32 @@ describe('a connection that was refused once', () => {
     caller.close();
   });
 });
+
+describe('what Node would answer by itself', () => {
+  it('has our shape: an expectation that nobody can meet', async () => {
+    const caller = await RawCaller.connect(house.url);
+    caller.write(rawPost('/v1/chat/completions', ['expect: wonders'], ''));
+    expect(await caller.until('100-continue')).toMatch(/HTTP\/1\.1 417 [^]*"code":"invalid_request"/);
+    caller.close();
+  });
+
+  it('has our shape: a tunnel', async () => {
+    const caller = await RawCaller.connect(house.url);
+    caller.write('CONNECT example.com:443 HTTP/1.1\r\nhost: example.com\r\n\r\n');
+    expect(await caller.until('no proxy')).toMatch(/HTTP\/1\.1 405 [^]*"code":"invalid_request"/);
+    caller.close();
+  });
+});
+
+/** A body of unknown length, in pieces of 64 KiB. */
+function piecesOf(bytes: number): ReadableStream<Uint8Array> {
+  let left = bytes;
+  return new ReadableStream({
+    pull: (controller) => {
+      const piece = new Uint8Array(Math.min(left, 65_536)).fill(0x20);
+      left -= piece.length;
+      controller.enqueue(piece);
+      if (left === 0) controller.close();
+    },
+  });
+}

@@ -41,4 +41,15 @@ describe('promptCharacters', () => {
     expect(plain).toBe('[{"id":"1"}]'.length);
     expect(size({ messages, tools: [{ type: 'function' }] })).toBe(plain + '[{"type":"function"}]'.length);
   });
+
+  it.each(['tools', 'response_format'])(
+    'refuses %s of a hundred thousand levels, and says which',
+    (field) => {
+      const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+      const body = `{"model":"m","messages":[{"role":"user","content":"x"}],"${field}":${field === 'tools' ? deep : `{"a":${deep}}`}}`;
+      expect(() => promptCharacters(readChatRequest(Buffer.from(body)))).toThrow(
+        expect.objectContaining({ code: 'invalid_request', param: field }) as Error,
+      );
+    },
+  );
 });

@@ -1,3 +1,4 @@
+import { GatewayError } from '@weir/kernel';
 import type { ChatRequest } from '@weir/protocol';
 
 /** What an image counts as, in characters: about a thousand tokens, in the middle of what providers charge (2026-11). */
@@ -6,12 +7,16 @@ const IMAGE_CHARACTERS = 4000;
 /**
  * How long a prompt is, in characters that a provider will count: text, tool calls and tool definitions.
  * Pictures and sound in base64 are not text, so their length says nothing.
+ * @throws GatewayError `invalid_request` where one of them is nested beyond measure
  */
 export function promptCharacters(request: ChatRequest): number {
   let sum = 0;
-  for (const message of request.messages)
-    sum += contentCharacters(message['content']) + jsonCharacters(message['tool_calls']);
-  return sum + jsonCharacters(request.json['tools']) + jsonCharacters(request.json['response_format']);
+  request.messages.forEach((message, index) => {
+    sum += contentCharacters(message['content']);
+    sum += jsonCharacters(message['tool_calls'], `messages[${index}].tool_calls`);
+  });
+  for (const field of ['tools', 'response_format']) sum += jsonCharacters(request.json[field], field);
+  return sum;
 }
 
 function contentCharacters(content: unknown): number {
@@ -25,6 +30,15 @@ function contentCharacters(content: unknown): number {
   return sum;
 }
 
-function jsonCharacters(value: unknown): number {
-  return value === undefined || value === null ? 0 : JSON.stringify(value).length;
+/** `JSON.parse` takes any depth, `JSON.stringify` does not. */
+function jsonCharacters(value: unknown, param: string): number {
+  if (value === undefined || value === null) return 0;
+  try {
+    return JSON.stringify(value).length;
+  } catch (cause) {
+    throw new GatewayError('invalid_request', `\`${param}\` is nested too deeply. Send fewer levels.`, {
+      param,
+      cause,
+    });
+  }
 }

@@ -1,32 +1,62 @@
-import type { IncomingMessage } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { GatewayError } from '@weir/kernel';
-import { encodeErrorBody } from '@weir/protocol';
 import { toRefusal, type Refusal } from './refusal.js';
+
+/** Answers that are not over, by socket. */
+const open = new WeakMap<Duplex, Set<ServerResponse>>();
+
+/** Takes over what Node would answer by itself, without a body that anybody could read. Once per server. */
+export function answerForNode(server: Server): void {
+  server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    const answers = open.get(socket) ?? new Set();
+    open.set(socket, answers.add(response));
+    response.once('close', () => answers.delete(response));
+  });
+  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
+    const { headers, body } = refusalOf(EXPECTATION);
+    response.writeHead(417, headers).end(body);
+  });
+  server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
+    refuse(socket, '405 Method Not Allowed', NO_TUNNEL);
+  });
+}
 
 /**
  * Answers bytes that are not HTTP, or headers beyond all bounds, in the shape of every other error.
- * Where the socket already carried an answer, nothing is written: it could land in the middle of a stream.
+ * Where an answer is under way on the socket, nothing is written: it could land in the middle of a stream.
  */
 export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
-  if (!socket.writable || socket.bytesWritten > 0) {
+  const isUnderWay = [...(open.get(socket) ?? [])].some(({ headersSent }) => headersSent);
+  if (!socket.writable || isUnderWay) {
     socket.destroy();
     return;
   }
   const [status, advice] = ANSWERS[error.code ?? ''] ?? DEFAULT_ANSWER;
-  const body = Buffer.from(encodeErrorBody(new GatewayError('invalid_request', advice)));
-  const head = [
-    `HTTP/1.1 ${status}`,
-    'content-type: application/json',
-    `content-length: ${body.length}`,
-    'x-weir-origin: gateway',
-    'x-weir-reason: invalid_request',
-    'x-should-retry: false',
-    'connection: close',
-  ];
-  socket.end(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]));
+  refuse(socket, status, advice);
 }
+
+function refuse(socket: Duplex, status: string, advice: string): void {
+  const { headers, body } = refusalOf(advice);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  socket.end(Buffer.concat([Buffer.from(`HTTP/1.1 ${status}\r\n${lines.join('\r\n')}\r\n\r\n`), body]));
+}
+
+function refusalOf(advice: string): Pick<Refusal, 'headers' | 'body'> {
+  const { headers, body } = toRefusal(new GatewayError('invalid_request', advice));
+  const framing = {
+    'content-length': String(body.length),
+    'x-request-id': randomUUID(),
+    connection: 'close',
+  };
+  return { headers: { ...headers, ...framing }, body };
+}
+
+const EXPECTATION = 'The Expect header may only be 100-continue. Leave it out.';
+const NO_TUNNEL = 'This is no proxy. Send POST /v1/chat/completions to it directly.';
 
 /** What a path gets that cannot be decoded: no route and so no filter ever sees it. */
 export function brokenPath(): Refusal {

@@ -6,6 +6,7 @@ import { callerOf, type TeamHolder } from '../access/team.guard.js';
 import { FailureLog } from './failure-log.js';
 import { RequestSpans } from './request-spans.js';
 import { fromFrameworkStatus, toRefusal } from './refusal.js';
+import { whenDiscarded } from './unread-body.js';
 
 /** The one place where an error becomes an HTTP answer. */
 @Catch()
@@ -16,7 +17,7 @@ export class GatewayErrorFilter implements ExceptionFilter {
     @Inject(TeamDirectory) private readonly directory: TeamDirectory<TeamHolder>,
   ) {}
 
-  catch(thrown: unknown, host: ArgumentsHost): void {
+  async catch(thrown: unknown, host: ArgumentsHost): Promise<void> {
     const http = host.switchToHttp();
     const reply = http.getResponse<FastifyReply>();
     const request = http.getRequest<FastifyRequest>();
@@ -26,6 +27,7 @@ export class GatewayErrorFilter implements ExceptionFilter {
       this.log.unexpected(request.id, thrown);
     }
     this.count(request, error);
+    if (error.code === 'body_too_large') await whenDiscarded(request.raw);
     if (reply.sent || reply.raw.headersSent || reply.raw.destroyed) return;
     const refusal = toRefusal(error);
     void reply.status(refusal.status).headers(refusal.headers).send(refusal.body);
