@@ -28,17 +28,26 @@ describe('FrameQueue', () => {
     expect(log).toEqual(['pause']);
     await frames.next();
     expect(log).toEqual(['pause', 'resume']);
-    expect(frames.bytes).toBe(1);
+    expect(frames.bytes).toBe(0);
   });
 
-  it('counts a frame until its reader asks for the next one', async () => {
+  it('hands a frame to a reader who waits, and keeps none', async () => {
     const { queue: frames } = queue();
     const waiting = frames.next();
     frames.push(frame(5));
-    expect((await waiting).done).toBe(false);
-    expect(frames.bytes).toBe(5);
-    void frames.next();
     expect(frames.bytes).toBe(0);
+    expect((await waiting).done).toBe(false);
+  });
+
+  it('counts a taken frame against the mark until its reader asks for the next one', async () => {
+    const { queue: frames, log } = queue();
+    frames.push(frame(HIGH_WATER_BYTES));
+    await frames.next();
+    expect(frames.bytes).toBe(0);
+    frames.push(frame(1));
+    expect(log).toEqual(['pause']);
+    await frames.next();
+    expect(log).toEqual(['pause', 'resume']);
   });
 
   it('holds one large event and no second for a reader who stopped', async () => {

@@ -33,7 +33,7 @@ export class FrameQueue implements AsyncIterableIterator<Frame> {
   private frames: Frame[] = [];
   private head = 0;
   private queuedBytes = 0;
-  /** Of the frame that the reader took last and is not done with; they are queued bytes, too. */
+  /** Of the frame that the reader took last and is not done with. */
   private takenBytes = 0;
   private paused = false;
   private outcome: Outcome = { kind: 'running' };
@@ -41,23 +41,22 @@ export class FrameQueue implements AsyncIterableIterator<Frame> {
 
   constructor(private readonly source: FrameSource) {}
 
-  /** Bytes that came and that the reader is not done with. */
+  /** Bytes that came and were not taken yet; what was taken, the reader's own buffers count. */
   get bytes(): number {
     return this.queuedBytes;
   }
 
   push(frame: Frame): void {
     const { waiter } = this;
-    const size = frame.bytes.byteLength;
-    this.queuedBytes += size;
     if (waiter) {
       this.waiter = undefined;
-      this.takenBytes = size;
+      this.takenBytes = frame.bytes.byteLength;
       waiter.resolve({ value: frame, done: false });
     } else {
       this.frames.push(frame);
+      this.queuedBytes += frame.bytes.byteLength;
     }
-    if (this.paused || this.queuedBytes <= HIGH_WATER_BYTES) return;
+    if (this.paused || this.queuedBytes + this.takenBytes <= HIGH_WATER_BYTES) return;
     this.paused = true;
     this.source.pause();
   }
@@ -101,6 +100,7 @@ export class FrameQueue implements AsyncIterableIterator<Frame> {
   private take(frame: Frame): Frame {
     this.head += 1;
     this.takenBytes = frame.bytes.byteLength;
+    this.queuedBytes -= this.takenBytes;
     if (this.head === this.frames.length) {
       this.frames = [];
       this.head = 0;
@@ -110,7 +110,6 @@ export class FrameQueue implements AsyncIterableIterator<Frame> {
 
   /** The reader is done with what it took. */
   private release(): void {
-    this.queuedBytes -= this.takenBytes;
     this.takenBytes = 0;
     if (!this.paused || this.queuedBytes >= LOW_WATER_BYTES) return;
     this.paused = false;
