@@ -7,7 +7,10 @@ type Command = (options: readonly string[]) => Promise<boolean>;
 /** A command says whether everything held that it judges. */
 const COMMANDS: Readonly<Record<string, Command>> = {
   demo: async () => (await import('./demo/demo.js')).demo(),
-  pacing: async (options) => (await import('./pacing/pacing.js')).pacing(options),
+  pacing: async (options) =>
+    options.includes('--live')
+      ? (await import('./live/live.js')).live(options)
+      : (await import('./pacing/pacing.js')).pacing(options),
   limiter: async (options) => (await import('./limiter/limiter-bench.js')).limiterBench(options),
   gateway: async (options) => (await import('./gateway/gateway-bench.js')).gatewayBench(options),
 };

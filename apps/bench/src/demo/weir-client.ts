@@ -1,9 +1,6 @@
-import { createHash } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { z } from 'zod';
-import { end, nextMessage, startClient, startService, type Service } from '../processes.js';
+import { keyDigest, startGateway } from '../gateway-service.js';
+import { end, nextMessage, startClient, type Service } from '../processes.js';
 import type { CallerJob } from './caller.js';
 import { Outcome } from './outcome.js';
 import type { Endpoint } from './stream-call.js';
@@ -12,19 +9,8 @@ import { ACCOUNT, MODELS, shares, WINDOW_SECONDS, WORKERS, type Question } from 
 const TEAM_KEY = 'team-key-of-the-demo';
 
 /** Starts a gateway in front of a provider, with the limits of the article and nothing else that differs from the defaults. */
-export async function startDemoGateway(provider: Endpoint): Promise<Service> {
-  const folder = await mkdtemp(join(tmpdir(), 'weir-demo-'));
-  const file = join(folder, 'weir.yaml');
-  // JSON is YAML.
-  await writeFile(file, JSON.stringify(configuration(provider)));
-  const remove = (): Promise<void> => rm(folder, { recursive: true });
-  try {
-    const gateway = await startService('gateway', { WEIR_CONFIG: file, WEIR_PORT: '0' });
-    return { url: gateway.url, stop: () => gateway.stop().then(remove) };
-  } catch (thrown) {
-    await remove();
-    throw thrown;
-  }
+export function startDemoGateway(provider: Endpoint): Promise<Service> {
+  return startGateway(configuration(provider));
 }
 
 function configuration({ url, key }: Endpoint): object {
@@ -32,7 +18,6 @@ function configuration({ url, key }: Endpoint): object {
     requestsPerMinute: limit,
     burst,
   });
-  const digest = createHash('sha256').update(TEAM_KEY).digest('hex');
   return {
     accounts: [
       {
@@ -47,7 +32,7 @@ function configuration({ url, key }: Endpoint): object {
         },
       },
     ],
-    teams: [{ id: 'demo', keys: [`sha256:${digest}`] }],
+    teams: [{ id: 'demo', keys: [keyDigest(TEAM_KEY)] }],
   };
 }
 

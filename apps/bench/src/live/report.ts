@@ -1,0 +1,64 @@
+import { table } from '../table.js';
+import { verdictTable, type Verdict } from '../verdict.js';
+import { numbersOf, percent, seconds } from './judge.js';
+import { DELAY_SPREAD_MS, LIMIT, LOAD, MAX_WAIT_MS, QUOTA_RATE, WINDOW_SECONDS } from './plan.js';
+import type { LiveRun } from './run.js';
+
+/** A line per shape. */
+export function liveTable(runs: readonly LiveRun[]): string {
+  return table(
+    [
+      'shape',
+      'minutes',
+      'asked',
+      'received',
+      '429s',
+      '429 share',
+      'quota used',
+      'Jain',
+      'wait p50',
+      'learned',
+      'way p99',
+      'timers late p99',
+    ],
+    runs.map((run) => {
+      const { throttled, throttledShare, utilisation, jain, waitP50, wayP99 } = numbersOf(run);
+      return [
+        run.plan.shape,
+        String(run.plan.minutes),
+        String(run.calls.length),
+        String(run.ledger.received),
+        String(throttled),
+        percent(throttledShare, 3),
+        percent(utilisation),
+        jain.toFixed(4),
+        seconds(waitP50),
+        run.learned,
+        `${wayP99.toFixed(0)} ms`,
+        `${run.timersLateMs.toFixed(0)} ms`,
+      ];
+    }),
+  );
+}
+
+/** The whole page. */
+export function livePage(runs: readonly LiveRun[], verdicts: readonly Verdict[], command: string): string {
+  return [
+    '# Pacing in the running gateway',
+    introduction(command),
+    '## Verdicts',
+    verdictTable(verdicts),
+    '## Numbers',
+    liveTable(runs),
+    READING,
+    '',
+  ].join('\n\n');
+}
+
+function introduction(command: string): string {
+  return `The gateway and the simulator as processes of their own, over HTTP on loopback: \`${command}\`.
+The provider allows ${LIMIT} requests in ${WINDOW_SECONDS} s (${QUOTA_RATE} a second) in one of six shapes; the gateway knows the number and not the shape (\`shape: unknown\`, \`delaySpreadMs: ${DELAY_SPREAD_MS}\`). Five teams ask for 40, 30, 15, 10 and 5 % of ${LOAD} times the quota: Poisson arrivals that do not wait for one another, seeded. A caller waits ${MAX_WAIT_MS / 1000} s. The start, when nothing is learned yet, is measured like the rest.
+The judge is the simulator's ledger; waits and refusals are on the callers' clocks.`;
+}
+
+const READING = `Quota used is what the provider admitted while it was asked, of what it has room for. Jain's index is over what each team got of its max-min fair share. A call is late when the provider's \`created\` (whole seconds) lies behind its caller's deadline. "Learned" is what \`GET /admin/v1/status\` says at the end. "Way" is what a call took beside its wait, 20 ms of them the provider's; where it is longer than the delay spread, calls reach the provider in another rhythm than they were sent, and what the spread promises is not promised. A call may be as late at the provider, and a refusal twice as late at its caller, as the longest way of those who did not wait. "Timers late" is the event loop of the callers: how busy the machine was.`;
