@@ -118,7 +118,8 @@ const SHAPE = [
   never(
     'no-orphan',
     'A file that imports nothing and that nobody imports is dead.',
-    { orphan: true, path: '^(apps|libs)/', pathNot: [...DOORS, ...TESTS] },
+    // Peers of the bench are preloaded by name into processes of their own.
+    { orphan: true, path: '^(apps|libs)/', pathNot: [...DOORS, ...TESTS, '^apps/bench/peers/'] },
     {},
   ),
   never(
