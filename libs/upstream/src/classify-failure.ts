@@ -43,7 +43,14 @@ const BILLING_IDS = [
     'openrouter_key_limit',
     'openrouter_credits',
   ],
+  // DashScope, Volcengine, Novita and watsonx (their error pages, read 2026-11).
+  ...['arrearage', 'accountoverdueerror', 'not_enough_balance', 'token_quota_reached'],
+  'allocationquota.freetieronly',
 ];
+/** A precondition may fail for other reasons; Fireworks suspends accounts so. */
+const SUSPENDED_TEXT = /suspend|billing|spend|usage limit|budget|credit|balance|payment/i;
+/** What stands in quotation marks is the caller's own: it must never park everybody's account. */
+const QUOTED = /(?<!\w)'[^']*'(?!\w)|"[^"]*"|`[^`]*`/g;
 const BILLING_TEXT = new RegExp(
   [
     'credit balance is too low',
@@ -56,6 +63,7 @@ const BILLING_TEXT = new RegExp(
     'reached your specified .{0,20}api usage limits',
     'credits are depleted',
     'out of call volume quota|replenished in \\d',
+    'in arrears|overdue balance|not enough balance|balance is insufficient',
     '额度已用尽|额度不足|余额不足|预扣费额度失败',
   ].join('|'),
   'i',
@@ -66,23 +74,27 @@ const CURRENT_QUOTA = /exceeded your current quota/i;
 const SATURATED = /当前分组上游负载已饱和/;
 
 const LONG_WINDOW_TEXT =
-  /\((RPD|TPD)\)|\b(RPD|TPD) rate limit|per[ _](day|month)|\/ ?(day|month)\b|\bdaily (limit|quota)|free-models-per-day/i;
+  /\((RPD|TPD)\)|\b(RPD|TPD) rate limit|per[ _](day|month)|per 86400 ?s|ByDay\b|\/ ?(day|month)\b|\bdaily (limit|quota|(free )?allocation)|free-models-per-day|当日.{0,8}上限/i;
 /** Google's way to say that a model is not part of the plan. */
 const ZERO_LIMIT_TEXT = /\blimit: 0\b(?![.\d])/i;
 /** OpenAI and Groq name the model whose day is spent; OpenAI names the one that a project may not use. */
-const ONE_MODEL_TEXT = /reached for (model )?\S+ in (organization|project)|have access to (the )?model/i;
+const ONE_MODEL_TEXT =
+  /reached for (model )?\S+ in (organization|project)|have access to (the )?model|ByModelBy|is blocked at the (organization|project) level/i;
 const SHORT_WINDOW_TEXT = /free-models-per-min/i;
 
 const CONTENT_IDS = ['content_filter', 'content_policy_violation', 'responsibleaipolicyviolation'];
 const AUTH_IDS = ['invalid_api_key', 'api_key_invalid', 'authentication_error'];
-const CONCURRENCY = /concurren|max.parallel/i;
+const CONTENT_TEXT =
+  /violates? .{0,30}(usage|content) (guidelines|polic)|safety_check|safety policy|content.moderation/i;
+const CONCURRENCY = /concurren|max.parallel|并发/i;
 
 const OVERLOAD_ID =
   /overloaded|capacity_ex(ceeded|hausted)|^resource_unavailable$|^modelnotready|^serviceunavailableexception$/;
 const OVERLOAD_TEXT = new RegExp(
   [
     'overloaded',
-    'capacity exceeded',
+    'capacity (temporarily )?exceeded',
+    'model busy|high traffic|访问量过大',
     'no capacity available',
     'experiencing high demand',
     'temporarily (unable|rate-limited upstream)',
@@ -116,7 +128,7 @@ const RULES: readonly Rule[] = [
   { failure: 'concurrency', when: (r) => r.ids.has('openrouter_in_flight_budget') },
   { failure: 'quota_exhausted', when: isBilling },
   { failure: 'quota_exhausted', when: (r) => isThrottle(r) && isLongWindow(r) },
-  { failure: 'invalid_request', when: (r) => r.guardrail || hasAny(r, CONTENT_IDS) },
+  { failure: 'invalid_request', when: isAboutContent },
   { failure: 'auth', when: (r) => r.status === 401 || r.status === 403 || hasAny(r, AUTH_IDS) },
   { failure: 'concurrency', when: (r) => r.status === 429 && speaksOf(r, CONCURRENCY) },
   { failure: 'overloaded', when: isOverloaded },
@@ -167,9 +179,22 @@ function isTooLarge(refusal: Refusal): boolean {
 
 function isBilling(refusal: Refusal): boolean {
   if (SATURATED.test(refusal.text)) return false;
-  if (refusal.status === 402 || refusal.status === 412 || hasAny(refusal, BILLING_IDS)) return true;
+  if (refusal.status === 402 || hasAny(refusal, BILLING_IDS)) return true;
+  if (refusal.status === 412 && SUSPENDED_TEXT.test(refusal.text)) return true;
   if (refusal.status >= 500) return false;
-  return BILLING_TEXT.test(refusal.text) || (CURRENT_QUOTA.test(refusal.text) && !isGoogle(refusal));
+  const said = spoken(refusal.text);
+  return BILLING_TEXT.test(said) || (CURRENT_QUOTA.test(said) && !isGoogle(refusal));
+}
+
+/** A text without what it quotes; one that is itself a quoted container (LiteLLM's) is taken whole. */
+function spoken(text: string): string {
+  return text.startsWith('{') ? text : text.replaceAll(QUOTED, '');
+}
+
+/** A rule about content said no, by a sign of its own or in words of a 403. */
+function isAboutContent(refusal: Refusal): boolean {
+  if (refusal.guardrail || hasAny(refusal, CONTENT_IDS)) return true;
+  return refusal.status === 403 && CONTENT_TEXT.test(spoken(refusal.text));
 }
 
 function isGoogle(refusal: Refusal): boolean {

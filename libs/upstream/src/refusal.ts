@@ -126,7 +126,9 @@ class Findings {
 
   private noteWaits(record: Readonly<Record<string, unknown>>): void {
     const delay = record['retryDelay'];
-    const after = Number(record['retry_after']);
+    const after = Number(
+      record['retry_after'] ?? record['retryAfter'] ?? Number(record['retry_after_ms']) / 1000,
+    );
     const resets = record['resets_at'] ?? record['reset_at'];
     if (typeof delay === 'string') this.waits.retryDelay ??= delay;
     if (after > 0) this.waits.retryAfter ??= after;
