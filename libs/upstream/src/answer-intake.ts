@@ -84,20 +84,23 @@ export class AnswerIntake implements AssemblyOutput {
 
   constructor(private readonly context: IntakeContext) {
     this.answer = this.settled.promise;
-    this.queue = new FrameQueue({
-      pause: () => {
-        this.watchdog.pause();
-        this.transport?.pause();
+    this.queue = new FrameQueue(
+      {
+        pause: () => {
+          this.watchdog.pause();
+          this.transport?.pause();
+        },
+        resume: () => {
+          if (this.stage === 'over') return;
+          this.watchdog.resume();
+          this.transport?.resume();
+        },
+        abandoned: () => {
+          this.close(READER_LEFT);
+        },
       },
-      resume: () => {
-        if (this.stage === 'over') return;
-        this.watchdog.resume();
-        this.transport?.resume();
-      },
-      abandoned: () => {
-        this.close(READER_LEFT);
-      },
-    });
+      context.request.joinFrames,
+    );
     const { clock, timers, timeouts, signal } = context;
     this.tally = new StreamTally(clock, () => this.queue.bytes + (this.assembly?.pendingBytes ?? 0));
     this.watchdog = new Watchdog(clock, timers, timeouts.totalMs, (phase) => {

@@ -31,6 +31,24 @@ describe('FrameQueue', () => {
     expect(frames.bytes).toBe(0);
   });
 
+  it('hands out as one what came together, where that is wanted', async () => {
+    const source = { pause: jest.fn(), resume: jest.fn(), abandoned: jest.fn() };
+    const frames = new FrameQueue(source, true);
+    const pieces = ['a', 'bc', 'd'].map((text) => ({ bytes: Buffer.from(text), visible: text === 'bc' }));
+    for (const piece of pieces) frames.push(piece);
+    const large = frame(HIGH_WATER_BYTES);
+    frames.push(large);
+    expect(source.pause).toHaveBeenCalledTimes(1);
+    expect((await frames.next()).value).toEqual({ bytes: Buffer.from('abcd'), visible: true });
+    expect((await frames.next()).value).toBe(large);
+    expect(frames.bytes).toBe(0);
+    expect(source.resume).not.toHaveBeenCalled();
+    const last = frames.next();
+    expect(source.resume).toHaveBeenCalledTimes(1);
+    frames.end();
+    expect((await last).done).toBe(true);
+  });
+
   it('hands a frame to a reader who waits, and keeps none', async () => {
     const { queue: frames } = queue();
     const waiting = frames.next();

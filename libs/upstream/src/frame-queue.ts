@@ -5,6 +5,9 @@ export const HIGH_WATER_BYTES = 64 * 1024;
 /** Below this many it may go on. */
 const LOW_WATER_BYTES = HIGH_WATER_BYTES / 2;
 
+/** Frames are joined up to this many bytes; a larger one stays alone. */
+const JOINED_BYTES = 16 * 1024;
+
 /** How the queue slows its source down and tells it that nobody listens any more. */
 export interface FrameSource {
   pause(): void;
@@ -39,7 +42,11 @@ export class FrameQueue implements AsyncIterableIterator<Frame> {
   private outcome: Outcome = { kind: 'running' };
   private waiter: Waiter | undefined;
 
-  constructor(private readonly source: FrameSource) {}
+  /** @param joins hand out as one what is there together */
+  constructor(
+    private readonly source: FrameSource,
+    private readonly joins = false,
+  ) {}
 
   /** Bytes that came and were not taken yet; what was taken, the reader's own buffers count. */
   get bytes(): number {
@@ -78,7 +85,8 @@ export class FrameQueue implements AsyncIterableIterator<Frame> {
   next(): Promise<IteratorResult<Frame>> {
     this.release();
     const frame = this.frames[this.head];
-    if (frame) return Promise.resolve({ value: this.take(frame), done: false });
+    if (frame)
+      return Promise.resolve({ value: this.joins ? this.joined(frame) : this.take(frame), done: false });
     if (this.outcome.kind === 'ended') return Promise.resolve({ value: undefined, done: true });
     if (this.outcome.kind === 'failed') return Promise.reject(this.outcome.error);
     return new Promise((resolve, reject) => {
@@ -114,6 +122,22 @@ export class FrameQueue implements AsyncIterableIterator<Frame> {
     if (!this.paused || this.queuedBytes >= LOW_WATER_BYTES) return;
     this.paused = false;
     this.source.resume();
+  }
+
+  /** Takes whatever came together. */
+  private joined(first: Frame): Frame {
+    let { byteLength } = this.take(first).bytes;
+    let { visible } = first;
+    const pieces = [first.bytes];
+    for (;;) {
+      const next = this.frames[this.head];
+      if (next === undefined || byteLength + next.bytes.byteLength > JOINED_BYTES) break;
+      pieces.push(this.take(next).bytes);
+      byteLength += next.bytes.byteLength;
+      visible ||= next.visible;
+    }
+    this.takenBytes = byteLength;
+    return pieces.length === 1 ? first : { bytes: Buffer.concat(pieces, byteLength), visible };
   }
 
   private clear(): void {

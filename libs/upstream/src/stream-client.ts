@@ -29,6 +29,11 @@ export interface UpstreamRequest {
   readonly stream: boolean;
   /** True where the gateway added `stream_options.include_usage`: the usage-only chunk is then not forwarded. */
   readonly usageInjected: boolean;
+  /**
+   * True where nobody looks into single frames: what came together is then handed out as one, which costs a fraction of
+   * it. Default false.
+   */
+  readonly joinFrames?: boolean;
   /** Set where it asks for an answer again that broke after its caller had some of it. For telemetry only. */
   readonly resume?: Resume;
   /** Called once, when the first byte is about to leave. */
@@ -55,7 +60,7 @@ export interface UpstreamAnswer {
   readonly reading: StreamReading;
 }
 
-/** A piece of the answer: one SSE event with its blank line, or a plain body. */
+/** A piece of the answer: one SSE event with its blank line (several where `joinFrames` is set), or a plain body. */
 export interface Frame {
   readonly bytes: Uint8Array;
   /** False for comments, role-only chunks and other frames that show a person nothing. */

@@ -87,7 +87,7 @@ export class ChatPipeline {
   }
 
   private async attempt(course: Course, attempt: number, signal: AbortSignal): Promise<Granted> {
-    const { router, client, reportsUsage } = this.rooms;
+    const { router, client, reportsUsage, midStream } = this.rooms;
     const permit = await router.acquire(course, signal);
     const { target } = permit;
     try {
@@ -95,7 +95,8 @@ export class ChatPipeline {
       const onSent = (): void => {
         permit.sent();
       };
-      const answer = await client.open({ ...request, onSent }, signal);
+      const joinFrames = midStream.passesOn(course.call, target);
+      const answer = await client.open({ ...request, joinFrames, onSent }, signal);
       router.answered(course, permit);
       return { permit, answer, attempt };
     } catch (thrown) {

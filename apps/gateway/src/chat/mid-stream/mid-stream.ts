@@ -16,10 +16,16 @@ export class MidStream {
 
   /** Several choices come interleaved, so that no part of them could be told to be a prefix. */
   relay(call: ChatCall, first: Granted, steps: RelaySteps): Relay {
-    const policy = this.policyOf(first.permit.target);
-    const { stream, choices } = call.request;
-    if (policy === 'fail' || !stream || choices > 1) return new PlainRelay(call, first, steps);
-    return new ResumingRelay(call, first, policy === 'continue', { steps, timers: this.timers });
+    const { target } = first.permit;
+    if (this.passesOn(call, target)) return new PlainRelay(call, first, steps);
+    const continues = this.policyOf(target) === 'continue';
+    return new ResumingRelay(call, first, continues, { steps, timers: this.timers });
+  }
+
+  /** Whether nobody looks into the frames of an attempt at this target: neither to repeat them nor to join them to others. */
+  passesOn({ request, resume }: ChatCall, target: Target): boolean {
+    if (resume !== undefined) return false;
+    return this.policyOf(target) === 'fail' || !request.stream || request.choices > 1;
   }
 }
 
