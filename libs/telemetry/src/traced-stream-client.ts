@@ -105,9 +105,7 @@ class TracedAttempt {
       contentType: answer.contentType,
       headers: answer.headers,
       frames: this.followed(answer.frames),
-      get reading() {
-        return answer.reading;
-      },
+      reading: answer.reading,
     };
   }
 
