@@ -1,44 +1,13 @@
 import { seededRandom } from '@weir/kernel';
-import { judgeLive, numbersOf } from './judge.js';
-import { runPlans } from './live.js';
+import { judgeLive } from './judge.js';
 import { openLoop } from './open-loop.js';
-import { DELAY_SPREAD_MS, QUOTA_RATE } from './plan.js';
+import { QUOTA_RATE } from './plan.js';
 import type { LiveRun } from './run.js';
-
-const CI_MINUTES = 2;
-/** At most ten 429s, whatever the share. */
-const CI_THROTTLED = 10;
-/** Of the way, 20 ms are the provider's. */
-const CALM_WAY_MS = 20 + DELAY_SPREAD_MS;
 
 function failing(run: LiveRun): readonly string[] {
   return judgeLive(run).flatMap(({ claim, holds, measured }) =>
     holds ? [] : [`${claim}: ${measured} (timers ${run.timersLateMs.toFixed(0)} ms late)`],
   );
-}
-
-describe('pacing in the running gateway, at twice the quota, shape unknown', () => {
-  let runs: readonly LiveRun[];
-
-  beforeAll(async () => {
-    runs = await runPlans([
-      { shape: 'sliding', minutes: CI_MINUTES, seed: 301 },
-      { shape: 'quantum(1)', minutes: CI_MINUTES, seed: 302 },
-    ]);
-  }, 420_000);
-
-  it.each([0, 1])('keeps every promise of shape %i, by the ledger of the provider', (at) => {
-    const run = runs[at] ?? fail();
-    expect(failing(run)).toEqual([]);
-    const { throttled, wayP99 } = numbersOf(run);
-    // The limiter is told how far delays spread. On a machine that spreads them further only the share is promised.
-    if (wayP99 <= CALM_WAY_MS) expect(throttled).toBeLessThanOrEqual(CI_THROTTLED);
-    expect(run.ledger.received).toBeGreaterThan(0.9 * QUOTA_RATE * CI_MINUTES * 60);
-  });
-});
-
-function fail(): never {
-  throw new Error('it was not run');
 }
 
 /** A run that keeps every promise, in the smallest numbers. */
