@@ -1,4 +1,5 @@
 import { eventually, House, OTHER_TEAM_KEY, question } from './harness/house.js';
+import { outcomesOf } from './harness/metrics-reading.js';
 import { running } from './harness/simulator-control.js';
 
 const CALLERS = 40;
@@ -94,18 +95,6 @@ describe('requests that are refused before they are understood', () => {
   });
   afterAll(() => house.close());
 
-  /** Requests by team, template and outcome, where there were any. */
-  async function counted(): Promise<Readonly<Record<string, number>>> {
-    const requests = [...(await house.metrics())].flatMap(([sample, value]) => {
-      const [, team = '', template = '', outcome = ''] =
-        /^weir_requests_total\{.*weir_team="(.*?)",gen_ai_prompt_name="(.*?)",.*weir_outcome="(.*?)"\}$/.exec(
-          sample,
-        ) ?? [];
-      return team === '' || value === 0 ? [] : [[`${team} ${template} ${outcome}`, value] as const];
-    });
-    return Object.fromEntries(requests);
-  }
-
   it('count for the team whose key they carry and the template that they name', async () => {
     const asOther = { authorization: `Bearer ${OTHER_TEAM_KEY}` };
     const replies = [
@@ -119,7 +108,12 @@ describe('requests that are refused before they are understood', () => {
     expect(replies.map(({ status }) => status)).toEqual([400, 404, 413, 400, 401, 413]);
     const total = (counts: Readonly<Record<string, number>>): number =>
       Object.values(counts).reduce((sum, count) => sum + count, 0);
-    expect(await eventually(counted, (counts) => total(counts) >= replies.length)).toEqual({
+    expect(
+      await eventually(
+        async () => outcomesOf(await house.metrics()),
+        (counts) => total(counts) >= replies.length,
+      ),
+    ).toEqual({
       'search none rejected': 1,
       'search faq rejected': 1,
       'chat long rejected': 1,

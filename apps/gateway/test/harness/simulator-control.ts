@@ -60,6 +60,12 @@ export class SimulatorControl {
     await this.put('POST', '/_sim/faults', { faults });
   }
 
+  /** How many of them nobody has met yet. */
+  async pendingFaults(): Promise<number> {
+    const { faults } = (await send(`${this.url}/_sim/faults`)).json as { faults: readonly object[] };
+    return faults.length;
+  }
+
   async behaviour(changes: object): Promise<void> {
     await this.put('PUT', '/_sim/behaviour', changes);
   }
