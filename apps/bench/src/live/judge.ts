@@ -7,7 +7,7 @@ import type { Verdict } from '../verdict.js';
 import { MAX_WAIT_MS, QUOTA_RATE } from './plan.js';
 import type { LiveRun } from './run.js';
 
-/** What issue 3 asks. */
+/** What is promised. */
 export interface Bars {
   /** Of calls that the provider received. */
   readonly throttledShare: number;
