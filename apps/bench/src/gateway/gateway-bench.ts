@@ -16,10 +16,10 @@ import { startCallers } from './server-process.js';
 import { startField, type Field } from './targets.js';
 
 const FOLDER = join(REPOSITORY, 'docs/benchmarks');
-const ROUNDS = 7;
+const ROUNDS = 5;
 
 /**
- * Compares what gateways cost in CPU; prints the tables and the verdicts. `--rounds=N` (default 7) shortens
+ * Compares what gateways cost in CPU; prints the tables and the verdicts. `--rounds=N` (default 5) shortens
  * it, and then nothing is written; without it docs/benchmarks/gateway.md is.
  * @returns whether every verdict holds
  */

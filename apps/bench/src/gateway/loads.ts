@@ -4,8 +4,12 @@ export interface Load {
   readonly title: string;
   /** Callers that ask again as soon as they are answered. */
   readonly connections: number;
-  /** How long a window is. */
+  /** How long callers go on at a time. */
   readonly seconds: number;
+  /** CPU that a server has to spend on it to be measured. */
+  readonly cpuSeconds: number;
+  /** CPU that a server spends on it before it is measured: compilers need their time, and a busy machine has little. */
+  readonly warmUpCpuSeconds: number;
   readonly body: string;
   /** Answers shorter than this are faults. */
   readonly leastBytes: number;
@@ -34,7 +38,9 @@ export const LOADS: readonly Load[] = [
     name: 'plain',
     title: 'Plain answers of 430 bytes, 32 callers',
     connections: 32,
-    seconds: 2,
+    seconds: 1,
+    cpuSeconds: 1,
+    warmUpCpuSeconds: 8,
     body: bodyOf('plain', false),
     leastBytes: 400,
   },
@@ -42,7 +48,9 @@ export const LOADS: readonly Load[] = [
     name: 'burst',
     title: `Streams of ${CHUNKS} chunks, ${CHUNKS_A_WRITE} a write, 32 callers`,
     connections: 32,
-    seconds: 2,
+    seconds: 1,
+    cpuSeconds: 1,
+    warmUpCpuSeconds: 6,
     body: bodyOf('burst', true),
     leastBytes: CHUNKS * 200,
   },
@@ -50,7 +58,9 @@ export const LOADS: readonly Load[] = [
     name: 'paced',
     title: `Streams of ${CHUNKS} chunks, one every ${PACE_MS} ms, 120 callers`,
     connections: 120,
-    seconds: 4,
+    seconds: 3,
+    cpuSeconds: 0.5,
+    warmUpCpuSeconds: 1,
     body: bodyOf('paced', true),
     leastBytes: CHUNKS * 200,
   },

@@ -14,9 +14,7 @@ export interface Measurement {
 }
 
 /** Spans leave half a second after their request, and garbage is collected later still: both belong to the window. */
-const SETTLE_MS = 1200;
-/** In CPU time of the server, because a busy machine would make any other warm-up a cold one. */
-const WARM_UP_CPU_SECONDS = 8;
+const SETTLE_MS = 800;
 
 const WindowCountSchema = z.object({ answers: z.number(), bad: z.number(), seconds: z.number() });
 
@@ -26,23 +24,34 @@ export interface Server {
   readonly pid: number;
 }
 
-/** Sends callers to a server for one window, and reads what that cost it. @throws where a call was not answered well */
+/**
+ * Sends callers to a server until they cost it enough to be measured, and reads what an answer costs. A window that does
+ * not count comes before: what stood idle is cold, and others have used its caches.
+ * @throws where a call was not answered well
+ */
 export async function measure(
   callers: ChildProcess,
   { door, pid }: Server,
   load: Load,
 ): Promise<Measurement> {
-  const before = cpuSeconds(pid);
-  const { answers, seconds } = await call(callers, door, load, load.seconds);
+  await call(callers, door, load, load.seconds);
   await settle();
-  return { answersPerSecond: answers / seconds, cpuUs: ((cpuSeconds(pid) - before) / answers) * 1e6 };
+  const before = cpuSeconds(pid);
+  const all = { answers: 0, seconds: 0 };
+  while (cpuSeconds(pid) < before + load.cpuSeconds) {
+    const { answers, seconds } = await call(callers, door, load, load.seconds);
+    all.answers += answers;
+    all.seconds += seconds;
+  }
+  await settle();
+  const cpuUs = ((cpuSeconds(pid) - before) / all.answers) * 1e6;
+  return { answersPerSecond: all.answers / all.seconds, cpuUs };
 }
 
 /** Lets a server compile what it will need. */
 export async function warmUp(callers: ChildProcess, { door, pid }: Server, load: Load): Promise<void> {
-  const until = cpuSeconds(pid) + WARM_UP_CPU_SECONDS;
+  const until = cpuSeconds(pid) + load.warmUpCpuSeconds;
   while (cpuSeconds(pid) < until) await call(callers, door, load, load.seconds);
-  await settle();
 }
 
 async function call(callers: ChildProcess, door: Door, load: Load, seconds: number): Promise<WindowCount> {

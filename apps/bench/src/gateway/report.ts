@@ -71,7 +71,7 @@ export function gatewayPage(
   ].join('\n\n');
 }
 
-const METHOD = `Every server runs all the time, alone on the last core but for the other servers, which idle; callers, provider and trace sink are processes of their own on the other cores. Callers ask again as soon as they are answered, over sockets that are kept. Before the first round every server is warmed up with each load until it has used 8 s of CPU; the order turns from round to round. CPU is that of all threads of the server process, by the nanosecond counters of the kernel, from the first call to 1.2 s after the last answer, so that exports and garbage belong to it. For *direct* it is the provider's.
+const METHOD = `Every server runs all the time, alone on the last core but for the other servers, which idle; callers, provider and trace sink are processes of their own on the other cores. Callers ask again as soon as they are answered, over sockets that are kept. Before the first round every server is warmed up with each load, 15 s of CPU in all; the order turns from round to round. CPU is that of all threads of the server process, by the nanosecond counters of the kernel, over at least a second of it (half a second where streams are paced), after a window that does not count and until 0.8 s after the last answer, so that exports and garbage belong to it. For *direct* it is the provider's.
 
 The *Node byte proxy* is \`node:http\` in and undici's \`dispatch\` out; no byte is looked at. Weir runs as built, with limits on account, model and team that never bind. *Telemetry off* has no spans, metrics or log lines; the two others have all metrics, a log line for each request (to /dev/null) and OTLP over HTTP to a sink that takes everything.`;
 
