@@ -4,6 +4,8 @@ import type { Share } from './share.js';
 
 /** Nothing is sent after this part of a cell, so that all sends of a cell arrive close together. */
 const OPEN_SHARE = 0.3;
+/** What a cell holds leaves one after the other in this part of it, so that a refusal of the first can stop the rest. */
+const SPREAD_SHARE = OPEN_SHARE / 2;
 
 /**
  * A provider that counts in cells of its own, met by cells of the same length: while the phase between the two is
@@ -34,14 +36,18 @@ export class PhaseCells implements Gate {
   }
 
   fits(amount: number, at: Milliseconds): boolean {
-    return this.passes(amount, at, 0);
+    const cell = this.cellAt(at);
+    const before = this.countIn(cell);
+    return this.isOpen(at, cell) && this.holds(before + amount) && this.turnOf(cell, before) <= at;
   }
 
   earliest({ amount, at, first }: GateAsk, from: Milliseconds): Milliseconds {
     const time = Math.max(at, from);
     const cell = this.cellAt(time);
-    if (this.passes(amount, time, cell === this.cellAt(at) ? first : 0)) return from;
-    return this.startOf(cell + 1);
+    const before = this.countIn(cell) + (cell === this.cellAt(at) ? first : 0);
+    if (!this.isOpen(time, cell) || !this.holds(before + amount)) return this.startOf(cell + 1);
+    const turn = this.turnOf(cell, before);
+    return turn <= time ? from : turn;
   }
 
   debit(amount: number, at: Milliseconds): void {
@@ -61,12 +67,18 @@ export class PhaseCells implements Gate {
 
   room(at: Milliseconds): number {
     const cell = this.cellAt(at);
-    return this.isOpen(at, cell) ? Math.max(0, this.share.amount - this.countIn(cell)) : 0;
+    const before = this.countIn(cell);
+    const isTurn = this.isOpen(at, cell) && this.turnOf(cell, before) <= at;
+    return isTurn ? Math.max(0, this.share.amount - before) : 0;
   }
 
-  private passes(amount: number, at: Milliseconds, first: number): boolean {
-    const cell = this.cellAt(at);
-    return this.isOpen(at, cell) && this.countIn(cell) + first + amount <= this.share.amount + TINY;
+  private holds(amount: number): boolean {
+    return amount <= this.share.amount + TINY;
+  }
+
+  /** When what comes after so much may leave. */
+  private turnOf(cell: number, before: number): Milliseconds {
+    return this.startOf(cell) + (SPREAD_SHARE * this.share.perMs * before) / this.share.amount;
   }
 
   private isOpen(at: Milliseconds, cell: number): boolean {
