@@ -53,10 +53,11 @@ export class ServerSpans {
       this.begin(request, reply);
       done();
     });
-    // The body's events come in the socket's async context, so the span becomes active after it, not before.
+    // The body's events come in the socket's async context, so the span becomes active after it, not before; and only
+    // where it is exported, because automatic spans are made nowhere else and a context is carried by every promise.
     server.addHook('preHandler', (request, _reply, done) => {
       const traced = this.open.get(request.raw);
-      if (traced === undefined) done();
+      if (traced?.span.isExported !== true) done();
       else context.with(trace.setSpan(context.active(), traced.span), done);
     });
   }
