@@ -13,6 +13,7 @@ import { StatusController } from './admin/status.controller.js';
 import { CallReader } from './chat/call-reader.js';
 import { ChatPipeline } from './chat/chat-pipeline.js';
 import { ChatController } from './chat/chat.controller.js';
+import { Departure } from './chat/departure.js';
 import { EarlyOpen } from './chat/early-open.js';
 import { MidStream } from './chat/mid-stream/mid-stream.js';
 import { Router } from './chat/routing/router.js';
@@ -186,6 +187,7 @@ function pipelineProvider(live: ConfigInForce, { time }: Surroundings): Provider
       new ChatPipeline({
         ...{ limiter, attempts, router, client, settlement },
         ...{ reportsUsage, earlyOpen, midStream },
+        departure: new Departure(limiter, time),
       }),
     inject: [Limiter, AttemptLoop, Router, StreamClient, Settlement],
   };

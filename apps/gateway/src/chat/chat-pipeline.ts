@@ -6,6 +6,7 @@ import type { Outgoing } from '../delivery/outgoing.js';
 import { answerHead } from './answer-head.js';
 import { attemptRequest } from './attempt-request.js';
 import type { ChatCall } from './chat-call.js';
+import type { Departure } from './departure.js';
 import type { EarlyOpen } from './early-open.js';
 import type { Granted } from './granted.js';
 import type { MidStream } from './mid-stream/mid-stream.js';
@@ -19,6 +20,7 @@ export interface ChatRooms {
   readonly limiter: Limiter;
   readonly attempts: AttemptLoop;
   readonly router: Router;
+  readonly departure: Departure;
   readonly client: StreamClient;
   readonly settlement: Settlement;
   readonly earlyOpen: EarlyOpen;
@@ -87,7 +89,7 @@ export class ChatPipeline {
   }
 
   private async attempt(course: Course, attempt: number, signal: AbortSignal): Promise<Granted> {
-    const { router, client, reportsUsage, midStream } = this.rooms;
+    const { router, departure, client, reportsUsage, midStream } = this.rooms;
     const permit = await router.acquire(course, signal);
     const { target } = permit;
     try {
@@ -96,6 +98,7 @@ export class ChatPipeline {
         permit.sent();
       };
       const joinFrames = midStream.passesOn(course.call, target);
+      departure.check(course.call, permit);
       const answer = await client.open({ ...request, joinFrames, onSent }, signal);
       router.answered(course, permit);
       return { permit, answer, attempt };
