@@ -92,6 +92,17 @@ describe('answers', () => {
     });
   });
 
+  it('tell to the millisecond when they were asked for, plain and streamed', async () => {
+    for (const stream of [false, true]) {
+      const from = Date.now();
+      const answer = await chat({ stream });
+      await answer.text();
+      const receivedAt = Number(answer.headers.get('x-sim-received-at'));
+      expect(receivedAt).toBeGreaterThanOrEqual(from);
+      expect(receivedAt).toBeLessThanOrEqual(Date.now());
+    }
+  });
+
   it('satisfy the openai client, plain, streamed, with usage, tools and embeddings', async () => {
     const client = new OpenAI({ baseURL: `${simulator.url}/v1`, apiKey: 'k', maxRetries: 0 });
     const messages = [{ role: 'user' as const, content: 'hello' }];

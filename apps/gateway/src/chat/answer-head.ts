@@ -5,7 +5,12 @@ import type { Granted } from './granted.js';
 import { quotaHeaders } from './quota-headers.js';
 
 /** Response headers of a provider that help a caller and promise nothing of ours. */
-const FORWARDED = ['openai-processing-ms', 'openai-version', 'x-sim-text-sha256'] as const;
+const FORWARDED = [
+  'openai-processing-ms',
+  'openai-version',
+  'x-sim-received-at',
+  'x-sim-text-sha256',
+] as const;
 
 /** What the caller is told beside the answer: how long it waited, how often it was tried, whose quota it used. */
 export function answerHead(

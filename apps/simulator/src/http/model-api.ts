@@ -33,6 +33,9 @@ interface ModelCall {
 
 const AT_ONCE: Tempo = { firstTokenMs: 0, tokensPerSecond: 0 };
 
+/** When the call was read whole, in milliseconds of the wall clock; `created` has whole seconds only. */
+const RECEIVED_AT = 'x-sim-received-at';
+
 /** Models that are there before anybody names one. */
 const STANDARD_MODELS = ['gemini-2.5-pro', 'gemini-2.5-flash', 'sim-embedding'];
 
@@ -106,6 +109,7 @@ export class ModelApi {
   private async serve(call: ModelCall, response: ServerResponse, turn: number): Promise<void> {
     const { provider, faults, behaviour } = this.simulation;
     const { key, model } = call;
+    const receivedAt = this.clock.epochNow();
     const fault = faults.peek(key, model);
     const scripted = fault && replacement(fault);
     if (scripted) {
@@ -119,6 +123,7 @@ export class ModelApi {
     const answer = call.answer({
       ...this.profile.quotaHeaders(running.standings(), this.circumstances(model)),
       'x-request-id': `req_sim_${turn}`,
+      [RECEIVED_AT]: String(receivedAt),
     });
     const sink = openSink(response, this.timers, fault);
     return this.speaker.speak(fault ? distorted(answer, fault) : answer, behaviour, sink, running);
