@@ -70,6 +70,7 @@ const GOOGLE = {
   },
 };
 const PROSE = { error: { message: 'Rate limit reached for requests. Please try again in 150ms.' } };
+const OWN_NUMBER = { base_resp: { status_code: 1002, status_msg: 'rate limit' } };
 const CROWDED = { error: { message: 'Too many concurrent requests', type: 'concurrency_limit' } };
 /** Behind the first visible frames, and long before the last. */
 const LATE_FRAME = 12;
@@ -92,6 +93,8 @@ const TABLE: readonly Row[] = [
     refundsRequest: true,
   },
   both('429 hidden in a 200', { status: 200, body: INNER_429 }, THROTTLED),
+  both('429 in a 200 without the field error', { body: { code: 429, message: 'slow down' } }, THROTTLED),
+  both('a limit by a number of the provider’s own', { body: OWN_NUMBER }, THROTTLED),
   {
     fault: 'an error in the first frame',
     script: { errorAtFrame: { frame: 1, body: INNER_500 } },
@@ -141,6 +144,12 @@ const TABLE: readonly Row[] = [
     refused(502, 'upstream_protocol', 'error upstream_protocol', 'its reservation'),
   ),
   both('an empty body', { body: '' }, TRANSIENT('error upstream_protocol')),
+  both('an answer without choices', { body: { choices: [] } }, TRANSIENT('error upstream_protocol')),
+  both(
+    'a stream of nothing',
+    { body: 'data: {"choices":[],"prompt_filter_results":[]}\n\ndata: [DONE]\n\n' },
+    TRANSIENT('error upstream_protocol'),
+  ),
   {
     fault: 'a body that is no answer',
     script: { body: 'all is well' },

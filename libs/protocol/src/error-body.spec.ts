@@ -51,6 +51,17 @@ describe('error bodies', () => {
     const { data } = event(encodeErrorEvent(THEIRS));
     expect(JSON.parse(data ?? '')).toEqual({ error: { a: 1 } });
   });
+
+  it.each(['{"code":400,"message":"x"}', '[{"error":{}}]', 'x', ''])(
+    'are ours in place of a body that SDKs would take for a chunk: %j',
+    (text) => {
+      const flat = { ...passThrough, body: Buffer.from(text) };
+      const { data } = event(
+        encodeErrorEvent(new GatewayError('upstream_rejected', 'no', { passThrough: flat })),
+      );
+      expect(JSON.parse(data ?? '')).toMatchObject({ error: { code: 'upstream_rejected', message: 'no' } });
+    },
+  );
 });
 
 describe('encodeSseEvent', () => {

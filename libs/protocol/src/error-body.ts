@@ -1,4 +1,5 @@
 import type { GatewayError } from '@weir/kernel';
+import { isRecord, parseJson } from './json-value.js';
 import { encodeSseEvent } from './sse-encoder.js';
 
 /** An error as an HTTP answer. */
@@ -26,11 +27,17 @@ export function errorAnswer(error: GatewayError): ErrorAnswer {
 
 /**
  * The error as the last event of a stream whose 200 is already out; no `[DONE]` follows it.
- * Both OpenAI SDKs throw on `event: error`, and on data with a field `error` whatever the name.
+ * SDKs look for the field `error`: a body of the provider's without it would be taken for a chunk, so ours takes its place.
  */
 export function encodeErrorEvent(error: GatewayError): Uint8Array {
-  const body = error.passThrough?.body;
-  return encodeSseEvent(body === undefined ? errorJson(error) : Buffer.from(body).toString('utf8'), 'error');
+  const { body } = error.passThrough ?? {};
+  const text = body === undefined ? '' : Buffer.from(body).toString('utf8');
+  return encodeSseEvent(hasError(text) ? text : errorJson(error), 'error');
+}
+
+function hasError(text: string): boolean {
+  const json = parseJson(text);
+  return isRecord(json) && json['error'] != null;
 }
 
 function errorJson(error: GatewayError): string {

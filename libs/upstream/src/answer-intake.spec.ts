@@ -52,7 +52,7 @@ describe('waits', () => {
       harness.receive('\n');
       await harness.clock.advance(TIMEOUTS.firstFrameMs - 1);
     }
-    harness.receive('{"choices":[]}');
+    harness.receive('{"choices":[{"message":{"content":"a"},"finish_reason":"stop"}]}');
     harness.intake.ended();
     await harness.clock.advance(0);
     await harness.read();

@@ -5,8 +5,11 @@ import {
   isErrorBody,
   isRecord,
   parseJson,
+  type CompletionFacts,
 } from '@weir/protocol';
 import type { Assembly, AssemblyOutput } from './assembly.js';
+import { readChoiceless } from './choiceless.js';
+import type { Fault } from './fault.js';
 import type { StreamTally } from './stream-tally.js';
 
 /** The largest plain answer that is held, in bytes. */
@@ -98,8 +101,9 @@ export class PlainAssembly implements Assembly {
       return;
     }
     const facts = completionFacts(json);
-    if (isErrorBody(json, facts)) {
-      this.output.fault({ kind: 'refused', inBand: true, body });
+    const fault = faultIn(json, facts, body);
+    if (fault) {
+      this.output.fault(fault);
       return;
     }
     this.tally.learned(facts);
@@ -107,6 +111,18 @@ export class PlainAssembly implements Assembly {
       this.output.frame({ bytes, visible: bytes !== DONE_EVENT });
     this.output.complete();
   }
+}
+
+/** What is wrong with a success; undefined where it is one. */
+function faultIn(
+  json: Readonly<Record<string, unknown>>,
+  facts: CompletionFacts,
+  body: Buffer,
+): Fault | undefined {
+  if (isErrorBody(json, facts)) return { kind: 'refused', inBand: true, body };
+  const content = facts.choices.length > 0 ? 'answer' : readChoiceless(json);
+  if (content === 'answer') return undefined;
+  return content === 'nothing' ? { kind: 'empty' } : { kind: 'refused', inBand: true, body };
 }
 
 /** Gemini's compatible endpoint wraps errors in a list. */

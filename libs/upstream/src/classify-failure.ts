@@ -74,7 +74,7 @@ const CURRENT_QUOTA = /exceeded your current quota/i;
 const SATURATED = /当前分组上游负载已饱和/;
 
 const LONG_WINDOW_TEXT =
-  /\((RPD|TPD)\)|\b(RPD|TPD) rate limit|per[ _](day|month)|per 86400 ?s|ByDay\b|\/ ?(day|month)\b|\bdaily (limit|quota|(free )?allocation)|free-models-per-day|当日.{0,8}上限/i;
+  /\((RPD|TPD)\)|\b(RPD|TPD) rate limit|per[ _](day|month)|per 86400 ?s|ByDay\b|\/ ?(day|month)\b|\bdaily ((request )?limit|quota|(free )?allocation)|free-models-per-day|当日.{0,8}上限/i;
 /** Google's way to say that a model is not part of the plan. */
 const ZERO_LIMIT_TEXT = /\blimit: 0\b(?![.\d])/i;
 /** OpenAI and Groq name the model whose day is spent; OpenAI names the one that a project may not use. */

@@ -164,10 +164,7 @@ function passThroughOf(
   context: { inBand: boolean; own: GatewayError; headers: Headers },
 ): PassThrough {
   const json = refusal.html ? undefined : parseJson(body.toString('utf8'));
-  // Inside a stream SDKs look for the field `error`; without it they would take the event for a chunk.
-  const isError = context.inBand
-    ? isRecord(json) && json['error'] != null
-    : isRecord(json) || Array.isArray(json);
+  const isError = isRecord(json) || Array.isArray(json);
   return {
     status: refusal.status,
     contentType:

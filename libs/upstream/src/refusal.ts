@@ -1,4 +1,5 @@
 import { elementsOf, isRecord, parseJson } from '@weir/protocol';
+import { ownStatus } from './own-numbers.js';
 
 /** Response headers, names in lower case. */
 export type Headers = Readonly<Record<string, string>>;
@@ -43,7 +44,8 @@ const ID_FIELDS = ['code', 'type', 'status', 'error_type', 'reason', 'error_code
 const ID_HEADERS = ['x-amzn-errortype', 'rate_limit_type'];
 const STATUS_FIELDS = ['code', 'status_code', 'statusCode', 'raw_status_code', 'status'];
 const NESTED_FIELDS = [
-  ...['error', 'message', 'msg', 'err', 'error_msg', 'detail', 'details', 'errors'],
+  ...['error', 'message', 'msg', 'err', 'error_msg', 'title', 'detail', 'details', 'errors'],
+  ...['base_resp', 'status_msg'],
   ...['metadata', 'raw', 'availability', 'innererror', 'inner_error'],
 ];
 const QUOTA_FIELDS = ['quotaId', 'quotaMetric', 'quota_limit', 'quota_metric'];
@@ -110,6 +112,7 @@ class Findings {
   private visitRecord(record: Readonly<Record<string, unknown>>, depth: number): void {
     for (const field of ID_FIELDS) this.addId(record[field]);
     for (const field of STATUS_FIELDS) this.status ??= statusOf(record[field]);
+    this.status ??= ownStatus(record);
     for (const field of QUOTA_FIELDS) {
       const quota = record[field];
       if (typeof quota === 'string') this.quotas.push(quota);
@@ -145,7 +148,8 @@ class Findings {
   }
 }
 
-function statusOf(value: unknown): number | undefined {
+/** A number that HTTP has for a no, written as a number or as text. */
+export function statusOf(value: unknown): number | undefined {
   const status = typeof value === 'string' && /^\d{3}$/.test(value) ? Number(value) : value;
   return typeof status === 'number' && status >= 400 && status < 600 ? status : undefined;
 }

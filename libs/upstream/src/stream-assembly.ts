@@ -1,11 +1,14 @@
 import {
   EventReader,
+  isRecord,
+  parseJson,
   SseDecoder,
   type ChoiceFacts,
   type CompletionFacts,
   type SseEvent,
 } from '@weir/protocol';
 import type { Assembly, AssemblyOutput } from './assembly.js';
+import { readChoiceless } from './choiceless.js';
 import type { Fault } from './fault.js';
 import type { StreamTally } from './stream-tally.js';
 
@@ -18,7 +21,10 @@ export class StreamAssembly implements Assembly {
   private readonly reader = new EventReader();
   private readonly running = new Set<number>();
   private readonly closed = new Set<number>();
-  private sawChunk = false;
+  /** Something of an answer came: choices, or what they cost. */
+  private sawAnswer = false;
+  /** What may be a refusal, should nothing of an answer follow. */
+  private complaint: Buffer | undefined;
   private sawEnd = false;
   private over = false;
 
@@ -51,7 +57,7 @@ export class StreamAssembly implements Assembly {
     });
     if (this.over) return;
     if (this.isWhole) this.complete();
-    else this.fail(this.tally.bytes === 0 ? { kind: 'empty' } : { kind: 'cut' });
+    else this.fail(this.refusal ?? (this.tally.bytes === 0 ? { kind: 'empty' } : { kind: 'cut' }));
   }
 
   cut(cause?: unknown): void {
@@ -91,7 +97,8 @@ export class StreamAssembly implements Assembly {
   }
 
   private chunk(event: SseEvent, facts: CompletionFacts): void {
-    this.sawChunk = true;
+    if (facts.choices.length > 0) this.sawAnswer = true;
+    else if (!this.isWhole && this.isRefusal(event, facts)) return;
     this.tally.learned(facts);
     for (const choice of facts.choices) this.follow(choice);
     if (!(facts.usageOnly && this.dropUsageOnly)) {
@@ -102,6 +109,25 @@ export class StreamAssembly implements Assembly {
     }
     this.sawEnd ||= facts.ended;
     if (this.isWhole) this.output.finished(this.sawEnd);
+  }
+
+  /** Looks into what has no choices: filter results, usage, events of other dialects, or a no. */
+  private isRefusal({ data }: SseEvent, facts: CompletionFacts): boolean {
+    const json = parseJson(data?.toString('utf8') ?? '');
+    const content = isRecord(json) ? readChoiceless(json) : 'nothing';
+    if (data !== undefined && content === 'refusal') {
+      this.fail({ kind: 'refused', inBand: true, body: data });
+      return true;
+    }
+    if (content === 'complaint') this.complaint ??= data;
+    this.sawAnswer ||= content === 'answer' || facts.usage !== undefined || facts.ended;
+    return false;
+  }
+
+  /** The complaint, where nothing of an answer came with it. */
+  private get refusal(): Fault | undefined {
+    const { complaint: body } = this;
+    return body === undefined || this.sawAnswer ? undefined : { kind: 'refused', inBand: true, body };
   }
 
   /** A choice that finished stays finished: Azure sends filter results after it. */
@@ -118,10 +144,10 @@ export class StreamAssembly implements Assembly {
     else this.fail({ kind: 'refused', inBand: true, body });
   }
 
-  /** `[DONE]` and nothing else is an empty generation: safe to ask again. */
+  /** `[DONE]` without anything of an answer is an empty generation: safe to ask again. */
   private done(event: SseEvent): void {
-    if (!this.sawChunk) {
-      this.fail({ kind: 'empty' });
+    if (!this.sawAnswer) {
+      this.fail(this.refusal ?? { kind: 'empty' });
       return;
     }
     this.sawEnd = true;

@@ -27,7 +27,10 @@ const REQUEST: UpstreamRequest = {
   stream: false,
   usageInjected: false,
 };
-const OK = { headers: { 'content-type': 'application/json' }, chunks: ['{"choices":[]}'] };
+const OK = {
+  headers: { 'content-type': 'application/json' },
+  chunks: ['{"choices":[{"message":{"content":"a"},"finish_reason":"stop"}]}'],
+};
 
 describe('contract', () => {
   streamClientContract(
