@@ -103,6 +103,14 @@ describe('a key that is refused', () => {
     expect(errorIn((await ask('main')).text).code).toBe('account_parked');
     expect(await received()).toEqual([4, 1]);
   });
+
+  it('is parked by the provider only, not by a page that a machine on the way shows', async () => {
+    await house.sim.faults({ times: 3, key: SIM_KEY, status: 403, html: true });
+    for (let count = 0; count < 3; count += 1)
+      expect(errorIn((await ask('main')).text).code).toBe('upstream_auth');
+    expect((await house.status()).parked).toEqual([]);
+    expect(told(await ask('main'))).toEqual({ status: 200, account: 'main', attempts: '1' });
+  });
 });
 
 describe('a pool of keys', () => {

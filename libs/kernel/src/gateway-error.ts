@@ -76,6 +76,11 @@ export interface GatewayErrorDetail {
   readonly upstreamStatus?: number;
   /** True where a spent quota or a refused permission is one model's, not the whole account's. Default false. */
   readonly perModel?: boolean;
+  /**
+   * True where nothing shows that the provider itself refused: a page, a bare sentence or no body at all, as machines on
+   * the way send them. Default false.
+   */
+  readonly anonymous?: boolean;
   /** The request field at fault, in OpenAI's `param`. */
   readonly param?: string;
   readonly phase?: TimeoutPhase;
@@ -99,6 +104,7 @@ export class GatewayError extends Error {
   readonly hintMs: Milliseconds | undefined;
   readonly upstreamStatus: number | undefined;
   readonly perModel: boolean;
+  readonly anonymous: boolean;
   readonly param: string | undefined;
   readonly phase: TimeoutPhase | undefined;
   readonly sent: boolean;
@@ -117,6 +123,7 @@ export class GatewayError extends Error {
     this.hintMs = detail.hintMs;
     this.upstreamStatus = detail.upstreamStatus;
     this.perModel = detail.perModel ?? false;
+    this.anonymous = detail.anonymous ?? false;
     this.param = detail.param;
     this.phase = detail.phase;
     this.sent = detail.sent ?? false;

@@ -52,6 +52,23 @@ describe('ParkingLot', () => {
     expect(lot.failed(OTHER, error('auth'), 0)).toMatchObject({ account: 'main', reason: 'auth' });
   });
 
+  it.each(['auth', 'quota_exhausted'] as const)(
+    'parks nobody for a page of a proxy, however often it comes: %s',
+    (failure) => {
+      const lot = new ParkingLot();
+      const page = error(failure, { anonymous: true });
+      for (let count = 0; count < 3; count += 1) expect(lot.failed(MAIN, page, 0)).toBeUndefined();
+      expect(lot.list(0)).toEqual([]);
+    },
+  );
+
+  it('does not count a page among the refusals in a row', () => {
+    const lot = new ParkingLot();
+    lot.failed(MAIN, error('auth'), 0);
+    expect(lot.failed(MAIN, error('auth', { anonymous: true }), 0)).toBeUndefined();
+    expect(lot.failed(MAIN, error('auth'), 0)).toMatchObject({ account: 'main', reason: 'auth' });
+  });
+
   it('tells once, however many answers of the same minute say it, and keeps the reset that is known', () => {
     const lot = new ParkingLot();
     expect(lot.failed(MAIN, error('quota_exhausted'), 0)).toBeDefined();

@@ -26,6 +26,8 @@ export class ParkingLot {
   /** @returns what this failure parked that was not parked before */
   failed(target: Target, error: GatewayError, now: Milliseconds): Parked | undefined {
     const { failure: reason } = error;
+    // A firewall or a proxy may show a 403, too: only the provider can speak of the account.
+    if (error.anonymous) return undefined;
     if (!concernsKey(error) || (reason !== 'quota_exhausted' && reason !== 'auth')) return undefined;
     const model = error.perModel ? target.model : undefined;
     const key = keyOf(target.account, model);

@@ -131,6 +131,7 @@ function refusedError(body: Buffer, inBand: boolean, context: FaultContext): Gat
   const refusal = readRefusal({ httpStatus: context.httpStatus, headers: context.headers, body });
   const { failure, retryable } = classifyFailure(refusal, context.profile);
   const hintMs = waitHint(refusal, failure, context.now);
+  const isJson = isJsonBody(refusal, body);
   const code = CODES[failure];
   const message = MESSAGES[failure](refusal.status, hintMs);
   const detail: GatewayErrorDetail = {
@@ -139,11 +140,18 @@ function refusedError(body: Buffer, inBand: boolean, context: FaultContext): Gat
     retryable: retryable && !context.committed,
     upstreamStatus: refusal.status,
     perModel: isPerModel(refusal),
+    anonymous: !inBand && !isJson,
     ...(hintMs === undefined ? {} : { hintMs }),
   };
   const shown = new GatewayError(code, message, detail);
   if (!isCallersBusiness(failure, context.committed)) return shown;
-  const passThrough = passThroughOf(refusal, body, { inBand, own: shown, headers: context.headers });
+  const contentType = isJson && !inBand ? context.headers['content-type'] : undefined;
+  const passThrough: PassThrough = {
+    status: refusal.status,
+    contentType: contentType ?? 'application/json',
+    // A page or a bare sentence is replaced by our own words.
+    body: isJson ? body : encodeErrorBody(shown),
+  };
   return new GatewayError(code, message, { ...detail, passThrough });
 }
 
@@ -157,20 +165,10 @@ function isCallersBusiness(failure: FailureClass, committed: boolean): boolean {
   return committed && failure !== 'auth' && failure !== 'quota_exhausted';
 }
 
-/** The provider's body where it is JSON; a page or a bare sentence is replaced by our own words. */
-function passThroughOf(
-  refusal: Refusal,
-  body: Buffer,
-  context: { inBand: boolean; own: GatewayError; headers: Headers },
-): PassThrough {
-  const json = refusal.html ? undefined : parseJson(body.toString('utf8'));
-  const isError = isRecord(json) || Array.isArray(json);
-  return {
-    status: refusal.status,
-    contentType:
-      (isError && !context.inBand ? context.headers['content-type'] : undefined) ?? 'application/json',
-    body: isError ? body : encodeErrorBody(context.own),
-  };
+/** Whether a body is what every provider's refusal is (seen until 2026-11), and no page: an object, or a list of one. */
+function isJsonBody({ html }: Refusal, body: Buffer): boolean {
+  const json = html ? undefined : parseJson(body.toString('utf8'));
+  return isRecord(json) || Array.isArray(json);
 }
 
 const CODES: Readonly<Record<FailureClass, ErrorCode>> = {

@@ -3,7 +3,8 @@ import { isRecord } from '@weir/protocol';
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * MiniMax's `base_resp.status_code`, sent with HTTP 200 (platform.minimax.io, error codes, read 2026-11).
+ * MiniMax's `base_resp.status_code`, sent with HTTP 200 (platform.minimax.io, error codes, read 2026-11;
+ * those above 1033 by digests of the page that agree).
  * What is left out is a fault of the server: so is every number that nobody knows.
  */
 const MINIMAX: Readonly<Record<string, number>> = {
