@@ -1,7 +1,7 @@
 import { fork, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { createInterface, type Interface } from 'node:readline';
 
 /** Where the repository begins. */
 export const REPOSITORY = join(__dirname, '../../..');
@@ -16,19 +16,22 @@ const END_MS = 5_000;
 /** A service in a process of its own. */
 export interface Service {
   readonly url: string;
+  /** What the part of ours answers that was loaded into it. */
+  ask(): Promise<unknown>;
   /** Ends it, by force where it does not end itself. */
   stop(): Promise<void>;
 }
 
-/** Starts an app of ours from its sources, and waits until it says where it listens. */
-export async function startService(app: string, environment: NodeJS.ProcessEnv): Promise<Service> {
-  const child = spawn(process.execPath, [...TYPESCRIPT, join(REPOSITORY, 'apps', app, 'src/main.ts')], {
-    cwd: REPOSITORY,
-    env: { ...BARE_ENVIRONMENT, ...environment },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  endWithUs(child);
-  const lines = createInterface({ input: child.stdout });
+/**
+ * Starts an app of ours from its sources, and waits until it says where it listens.
+ * @param watch a file of ours that is loaded into it first, and answers `ask`; such a service gets a session of its own
+ */
+export async function startService(
+  app: string,
+  environment: NodeJS.ProcessEnv,
+  watch?: string,
+): Promise<Service> {
+  const { child, lines } = spawnApp(app, environment, watch);
   const url = await new Promise<string>((resolve, reject) => {
     const fail = (why: string): void => {
       child.kill('SIGKILL');
@@ -48,7 +51,31 @@ export async function startService(app: string, environment: NodeJS.ProcessEnv):
       resolve(found);
     });
   });
-  return { url, stop: () => end(child) };
+  const ask = (): Promise<unknown> => {
+    const answer = nextMessage(child);
+    child.send('tell');
+    return answer;
+  };
+  return { url, ask, stop: () => end(child) };
+}
+
+function spawnApp(
+  app: string,
+  environment: NodeJS.ProcessEnv,
+  watch: string | undefined,
+): { readonly child: ChildProcess; readonly lines: Interface } {
+  const loaded = watch === undefined ? [] : ['--import', watch];
+  const door = join(REPOSITORY, 'apps', app, 'src/main.ts');
+  const child = spawn(process.execPath, [...TYPESCRIPT, ...loaded, door], {
+    cwd: REPOSITORY,
+    env: { ...BARE_ENVIRONMENT, ...environment },
+    stdio: ['ignore', 'pipe', 'inherit', watch === undefined ? 'ignore' : 'ipc'],
+    detached: watch !== undefined,
+  });
+  endWithUs(child);
+  if (child.stdout === null) throw new Error(`Nobody hears the ${app}.`);
+  const lines = createInterface({ input: child.stdout });
+  return { child, lines };
 }
 
 /** A process of the bench itself, told by its first argument what to do; it talks by messages. */

@@ -4,6 +4,7 @@ import { jain, maxMin } from '../pacing/fairness.js';
 import { TEAMS } from '../pacing/traffic.js';
 import { quantile } from '../statistics.js';
 import type { Verdict } from '../verdict.js';
+import { latest, LatenessScale, WAY_MS, type Lateness } from './lateness.js';
 import { MAX_WAIT_MS, QUOTA_RATE } from './plan.js';
 import type { LiveRun } from './run.js';
 
@@ -26,44 +27,41 @@ export interface LiveNumbers {
   readonly jain: number;
   readonly waitP50: Milliseconds;
   readonly longestWait: Milliseconds;
-  /** The way to the provider and back, its answer included: the longest, and the 99th percentile. */
-  readonly longestWay: Milliseconds;
+  /** The way to the provider and back, its answer included. */
   readonly wayP99: Milliseconds;
-  /** The latest of the calls that were certainly late at the provider; negative where none was. */
-  readonly latestMs: Milliseconds;
+  /** Of the calls that the provider took, the latest. */
+  readonly latestCall: Lateness;
   /** Of the refused: those who knew it within a second. */
   readonly refusedAtOnce: number;
-  readonly latestRefusal: Milliseconds;
+  readonly latestRefusal: Lateness;
 }
 
 /** Who waited less did not wait for the quota. */
 const AT_ONCE_MS: Milliseconds = 1_000;
-/** What loopback and three event loops may take in any case. */
-const LEAST_WAY_MS: Milliseconds = 250;
 
 /** Reduces a run to its numbers; 429s and utilisation are the ledger's. */
-export function numbersOf({ calls, askedMs, admitted, ledger }: LiveRun): LiveNumbers {
+export function numbersOf({ calls, askedMs, admitted, ledger, stood }: LiveRun): LiveNumbers {
   const served = calls.filter(({ status }) => status === 200);
-  const refused = calls.filter(({ status }) => status !== 200).map(({ headMs }) => headMs);
+  const refused = calls.filter(({ status }) => status !== 200);
+  const scale = new LatenessScale(stood);
   const waits = served.map(({ waitMs }) => waitMs);
-  // Of those who were in no hurry: a grant behind its deadline cannot hide among them.
-  const ways = served
-    .filter(({ waitMs }) => waitMs < AT_ONCE_MS)
-    .map(({ headMs, waitMs }) => headMs - waitMs);
-  const most = (values: readonly number[]): number => values.reduce((a, b) => Math.max(a, b), -Infinity);
+  const ways = served.filter(({ waitMs }) => waitMs < AT_ONCE_MS).map((call) => headMs(call) - call.waitMs);
   return {
     throttled: refusals(ledger),
     throttledShare: refusals(ledger) / ledger.received,
     utilisation: admitted / (QUOTA_RATE * (askedMs / 1000)),
     jain: jainOf(calls),
     waitP50: quantile(waits, 0.5),
-    longestWait: most(waits),
-    longestWay: Math.max(LEAST_WAY_MS, most(ways)),
+    longestWait: waits.reduce((a, b) => Math.max(a, b), -Infinity),
     wayP99: quantile(ways, 0.99),
-    latestMs: most(served.map(({ lateMs }) => lateMs)),
-    refusedAtOnce: refused.filter((ms) => ms <= AT_ONCE_MS).length / refused.length,
-    latestRefusal: most(refused),
+    latestCall: latest(served.map(({ askedAt, receivedAt }) => scale.atProvider(askedAt, receivedAt))),
+    refusedAtOnce: refused.filter((call) => headMs(call) <= AT_ONCE_MS).length / refused.length,
+    latestRefusal: latest(refused.map(({ askedAt, headAt }) => scale.ofRefusal(askedAt, headAt))),
   };
+}
+
+function headMs({ askedAt, headAt }: LiveRun['calls'][number]): Milliseconds {
+  return headAt - askedAt;
 }
 
 /** Jain's index over what each team got of its max-min fair share. */
@@ -108,9 +106,9 @@ export function judgeLive(run: LiveRun, bars: Bars = BARS): readonly Verdict[] {
       `${ledger.completed} completed, ${served} served`,
     ),
     verdict(
-      'nobody granted after its deadline',
-      numbers.longestWait <= MAX_WAIT_MS && numbers.latestMs <= numbers.longestWay,
-      `longest wait ${seconds(numbers.longestWait)}, ${lateness(numbers)}`,
+      `nobody granted after its deadline (${WAY_MS} ms to travel)`,
+      numbers.longestWait <= MAX_WAIT_MS && numbers.latestCall.ofTheirs <= WAY_MS,
+      `longest wait ${seconds(numbers.longestWait)}, the latest at the provider ${inWords(numbers.latestCall)}`,
     ),
     refusal(run, numbers),
     verdict(`Jain at least ${bars.jain}`, fairness >= bars.jain, fairness.toFixed(4)),
@@ -123,16 +121,16 @@ function refusal({ plan, calls }: LiveRun, numbers: LiveNumbers): Verdict {
   const told = (word: string): number =>
     refused.filter(({ status, code, hinted }) => status === 429 && code === word && hinted).length;
   const [byUs, byProvider] = [told('wait_exceeds_deadline'), told('upstream_rate_limited')];
-  const { refusedAtOnce, latestRefusal, longestWay } = numbers;
+  const { refusedAtOnce, latestRefusal } = numbers;
   return {
-    claim: `${plan.shape}: refused with 429 wait_exceeds_deadline and a hint, nobody later than its deadline`,
+    claim: `${plan.shape}: refused with 429 wait_exceeds_deadline and a hint, nobody later than its deadline (${WAY_MS} ms to travel)`,
     holds:
       byUs + byProvider === refused.length &&
       byProvider <= numbers.throttled &&
-      latestRefusal <= MAX_WAIT_MS + 2 * longestWay,
+      latestRefusal.ofTheirs <= WAY_MS,
     measured:
       `${byUs} of ${refused.length}, ${byProvider} with the provider's word; ${percent(refusedAtOnce)} within a second, ` +
-      `the last after ${seconds(latestRefusal)}`,
+      `the latest ${inWords(latestRefusal)}`,
   };
 }
 
@@ -146,9 +144,9 @@ export function seconds(ms: Milliseconds): string {
   return `${(ms / 1000).toFixed(2)} s`;
 }
 
-function lateness({ latestMs, longestWay }: LiveNumbers): string {
-  const way = `the way took up to ${Math.round(longestWay)} ms`;
-  return latestMs > 0
-    ? `one was ${Math.round(latestMs)} ms late at the provider, where ${way}`
-    : 'none was late at the provider';
+function inWords({ onTheClock, ofTheirs }: Lateness): string {
+  const stalledMs = Math.round(onTheClock - ofTheirs);
+  const side = onTheClock > 0 ? 'behind' : 'before';
+  const when = `${Math.round(Math.abs(onTheClock))} ms ${side} its deadline`;
+  return stalledMs > 0 ? `${when}, less ${stalledMs} ms of stalls on its way` : when;
 }

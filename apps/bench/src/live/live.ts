@@ -13,32 +13,37 @@ const MINUTES = 10;
 const FIRST_SEED = 201;
 
 /**
- * The running gateway against the simulator: `--minutes=10`, `--shapes=sliding,quantum(1)`. With the defaults
- * docs/benchmarks/live.md is written.
+ * The running gateway against the simulator: `--minutes=10`, `--shapes=sliding,quantum(1)`, and `--at-once=2` of the
+ * shapes (as many as there are cores). With all shapes and minutes docs/benchmarks/live.md is written.
  * @returns whether every verdict holds
  */
 export async function live(options: readonly string[]): Promise<boolean> {
   const minutes = Number(valueOf(options, 'minutes') ?? MINUTES);
   const shapes = shapesOf(valueOf(options, 'shapes'));
-  const runs = await runPlans(shapes.map((shape, at) => ({ shape, minutes, seed: FIRST_SEED + at })));
+  const atOnce = Number(valueOf(options, 'at-once') ?? availableParallelism());
+  const plans = shapes.map((shape, at) => ({ shape, minutes, seed: FIRST_SEED + at }));
+  const runs = await runPlans(plans, atOnce);
   const verdicts = runs.flatMap((run) => judgeLive(run));
   console.log(`${liveTable(runs)}\n`);
   for (const verdict of verdicts) console.log(verdictLine(verdict));
   if (minutes === MINUTES && shapes.length === SHAPE_NAMES.length) {
     await mkdir(FOLDER, { recursive: true });
-    await writeFile(join(FOLDER, 'live.md'), livePage(runs, verdicts, 'npm run bench -- pacing --live'));
+    await writeFile(
+      join(FOLDER, 'live.md'),
+      livePage(runs, verdicts, ['npm run bench --', 'pacing', ...options].join(' ')),
+    );
   }
   return verdicts.every(({ holds }) => holds);
 }
 
-/** As many plans at a time as there are cores; results in the order of the plans. */
-export async function runPlans(plans: readonly LivePlan[]): Promise<readonly LiveRun[]> {
+/** So many plans at a time; results in the order of the plans. */
+export async function runPlans(plans: readonly LivePlan[], atOnce: number): Promise<readonly LiveRun[]> {
   const rest = plans.entries();
   const runs: LiveRun[] = [];
   const lane = async (): Promise<void> => {
     for (const [at, plan] of rest) runs[at] = await runLive(plan);
   };
-  await Promise.all(Array.from({ length: Math.min(plans.length, availableParallelism()) }, lane));
+  await Promise.all(Array.from({ length: Math.min(plans.length, atOnce) }, lane));
   return runs;
 }
 

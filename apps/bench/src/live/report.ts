@@ -3,6 +3,7 @@ import { verdictTable, type Verdict } from '../verdict.js';
 import { numbersOf, percent, seconds } from './judge.js';
 import { DELAY_SPREAD_MS, LIMIT, LOAD, MAX_WAIT_MS, QUOTA_RATE, WINDOW_SECONDS } from './plan.js';
 import type { LiveRun } from './run.js';
+import type { Stall } from './stalls.js';
 
 /** A line per shape. */
 export function liveTable(runs: readonly LiveRun[]): string {
@@ -19,7 +20,9 @@ export function liveTable(runs: readonly LiveRun[]): string {
       'wait p50',
       'learned',
       'way p99',
-      'timers late p99',
+      'stood still: gateway',
+      'provider',
+      'callers',
     ],
     runs.map((run) => {
       const { throttled, throttledShare, utilisation, jain, waitP50, wayP99 } = numbersOf(run);
@@ -35,10 +38,17 @@ export function liveTable(runs: readonly LiveRun[]): string {
         seconds(waitP50),
         run.learned,
         `${wayP99.toFixed(0)} ms`,
-        `${run.timersLateMs.toFixed(0)} ms`,
+        ...[run.stood.gateway, run.stood.provider, run.stood.callers].map(stoodStill),
       ];
     }),
   );
+}
+
+/** How long in all, and the longest. */
+function stoodStill(stalls: readonly Stall[]): string {
+  const all = stalls.map(({ from, to }) => to - from);
+  const total = all.reduce((sum, ms) => sum + ms, 0);
+  return `${seconds(total)} (${Math.max(0, ...all)} ms)`;
 }
 
 /** The whole page. */

@@ -1,11 +1,13 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { join } from 'node:path';
 import { z } from 'zod';
-import { seededRandom, type Milliseconds } from '@weir/kernel';
+import { seededRandom, type EpochMilliseconds, type Milliseconds } from '@weir/kernel';
 import { SimulatorDesk, type LedgerLine } from '../demo/simulator-desk.js';
 import { keyDigest, startGateway } from '../gateway-service.js';
 import { TEAMS } from '../pacing/traffic.js';
-import { startService, type Service } from '../processes.js';
+import { REPOSITORY, startService, type Service } from '../processes.js';
+import type { Stood } from './lateness.js';
 import { DELAY_SPREAD_MS, LIMIT, MAX_WAIT_MS, SHAPES, WINDOW_SECONDS, type LivePlan } from './plan.js';
+import { StallLog, type Stall } from './stalls.js';
 import { LiveCallers, MODEL, teamKey, type LiveCall } from './undici-callers.js';
 
 /** What came of a plan. */
@@ -20,22 +22,24 @@ export interface LiveRun {
   readonly ledger: LedgerLine;
   /** What the gateway had learned. */
   readonly learned: string;
-  /** 99th percentile of how late timers rang here: how busy the machine was. */
-  readonly timersLateMs: Milliseconds;
+  readonly stood: Stood;
 }
 
 const PROVIDER_KEY = 'provider-key-of-the-live-bench';
 const ADMIN_KEY = 'admin-key-of-the-live-bench';
 
+/** Loaded into both services. */
+const STALL_WATCH = join(REPOSITORY, 'apps/bench/preload/stall-watch.ts');
+
 /** Starts a simulator and a gateway, has five teams ask for twice the quota, and ends both. */
 export async function runLive(plan: LivePlan): Promise<LiveRun> {
-  const simulator = await startService('simulator', { SIMULATOR_PORT: '0' });
+  const simulator = await startService('simulator', { SIMULATOR_PORT: '0' }, STALL_WATCH);
   try {
     const desk = new SimulatorDesk(simulator.url);
     await desk.begin(quotaOf(plan), { firstTokenMs: 20, tokensPerSecond: 0, frames: 4 });
-    const gateway = await startGateway(configuration(simulator));
+    const gateway = await startGateway(configuration(simulator), STALL_WATCH);
     try {
-      return await ask(plan, gateway, desk);
+      return await ask(plan, { gateway, simulator, desk });
     } finally {
       await gateway.stop();
     }
@@ -44,20 +48,30 @@ export async function runLive(plan: LivePlan): Promise<LiveRun> {
   }
 }
 
-async function ask(plan: LivePlan, gateway: Service, desk: SimulatorDesk): Promise<LiveRun> {
+interface Scene {
+  readonly gateway: Service;
+  readonly simulator: Service;
+  readonly desk: SimulatorDesk;
+}
+
+async function ask(plan: LivePlan, { gateway, simulator, desk }: Scene): Promise<LiveRun> {
   const callers = new LiveCallers(gateway.url, seededRandom(plan.seed));
-  const lateness = monitorEventLoopDelay({ resolution: 5 });
-  lateness.enable();
+  const stalls = new StallLog();
+  stalls.start();
+  const beganAt = Date.now();
   const from = performance.now();
   await callers.ask(plan.minutes * 60_000);
   const askedMs = performance.now() - from;
   const { admitted } = (await desk.ledger(PROVIDER_KEY)).total;
   const learned = await learnedShape(gateway);
   await callers.end();
-  lateness.disable();
   const { total } = await desk.ledger(PROVIDER_KEY);
-  const timersLateMs = lateness.percentile(99) / 1e6;
-  return { plan, calls: callers.calls, askedMs, admitted, ledger: total, learned, timersLateMs };
+  const stood = {
+    callers: stalls.stop(),
+    gateway: await stallsOf(gateway, beganAt),
+    provider: await stallsOf(simulator, beganAt),
+  };
+  return { plan, calls: callers.calls, askedMs, admitted, ledger: total, learned, stood };
 }
 
 function quotaOf({ shape }: LivePlan): object {
@@ -86,6 +100,13 @@ function configuration(simulator: Service): object {
     queue: { maxWaitMs: MAX_WAIT_MS, delaySpreadMs: DELAY_SPREAD_MS },
     server: { adminKeys: [keyDigest(ADMIN_KEY)] },
   };
+}
+
+const Stalls: z.ZodType<readonly Stall[]> = z.array(z.object({ from: z.number(), to: z.number() }));
+
+/** Not those of its start. */
+async function stallsOf(service: Service, since: EpochMilliseconds): Promise<readonly Stall[]> {
+  return Stalls.parse(await service.ask()).filter(({ to }) => to > since);
 }
 
 const Status = z.object({

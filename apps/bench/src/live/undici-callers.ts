@@ -1,11 +1,11 @@
 import { Agent, type Dispatcher } from 'undici';
 import { z } from 'zod';
-import type { Milliseconds, Random } from '@weir/kernel';
+import type { EpochMilliseconds, Milliseconds, Random } from '@weir/kernel';
 import { LIGHT_TEAM, TEAMS } from '../pacing/traffic.js';
 import { openLoop } from './open-loop.js';
 import { LOAD, MAX_WAIT_MS, QUOTA_RATE } from './plan.js';
 
-/** How one call ended, on the clock of its caller. */
+/** How one call ended. */
 export interface LiveCall {
   readonly team: string;
   readonly status: number;
@@ -13,18 +13,15 @@ export interface LiveCall {
   readonly code: string;
   /** The refusal says when to come back. */
   readonly hinted: boolean;
-  /** From the wish to the head of the answer. */
-  readonly headMs: Milliseconds;
+  /** When the caller wished it, and when it had the head of the answer. */
+  readonly askedAt: EpochMilliseconds;
+  readonly headAt: EpochMilliseconds;
   /** What the gateway says it waited; NaN for refusals. */
   readonly waitMs: Milliseconds;
-  /**
-   * How long after its caller's deadline the provider had the call, at least: the provider tells whole seconds.
-   * Negative where it was in time or may have been.
-   */
-  readonly lateMs: Milliseconds;
+  /** When the provider says that it had it; NaN for refusals. */
+  readonly receivedAt: EpochMilliseconds;
 }
 
-const Answer = z.object({ created: z.number() });
 const Refusal = z.object({ error: z.object({ code: z.string() }) });
 
 /** Calls that may be open at once; the gateway would keep fewer than that waiting. */
@@ -70,7 +67,7 @@ export class LiveCallers {
   }
 
   private async call(team: string): Promise<void> {
-    const [askedAt, deadlineEpoch] = [performance.now(), Date.now() + MAX_WAIT_MS];
+    const askedAt = Date.now();
     const response = await this.agent.request({
       origin: this.gatewayUrl,
       path: '/v1/chat/completions',
@@ -86,22 +83,32 @@ export class LiveCallers {
         messages: [{ role: 'user', content: `Question ${this.calls.length} of team ${team}` }],
       }),
     });
-    const headMs = performance.now() - askedAt;
-    this.calls.push({ team, headMs, ...(await readAnswer(response, deadlineEpoch)) });
+    const headAt = Date.now();
+    this.calls.push({ team, askedAt, headAt, ...(await readAnswer(response)) });
   }
 }
 
-async function readAnswer(
-  { statusCode: status, headers, body }: Dispatcher.ResponseData,
-  deadlineEpoch: number,
-): Promise<Omit<LiveCall, 'team' | 'headMs'>> {
+async function readAnswer({
+  statusCode: status,
+  headers,
+  body,
+}: Dispatcher.ResponseData): Promise<Omit<LiveCall, 'team' | 'askedAt' | 'headAt'>> {
   const json = await body.json();
   const hinted = headers['retry-after-ms'] !== undefined;
   if (status !== 200) {
-    return { status, code: Refusal.parse(json).error.code, hinted, waitMs: NaN, lateMs: -Infinity };
+    return { status, code: Refusal.parse(json).error.code, hinted, waitMs: NaN, receivedAt: NaN };
   }
-  const lateMs = 1000 * Answer.parse(json).created - deadlineEpoch;
-  return { status, code: '', hinted, waitMs: Number(headers['x-weir-wait-ms']), lateMs };
+  return {
+    ...{ status, code: '', hinted },
+    waitMs: told(headers['x-weir-wait-ms']),
+    receivedAt: told(headers['x-sim-received-at']),
+  };
+}
+
+/** @throws where nothing was told: a call that cannot be judged must not pass */
+function told(header: string | string[] | undefined): number {
+  if (typeof header !== 'string') throw new Error('An answer lacks a header that the judge needs.');
+  return Number(header);
 }
 
 function teamBy(random: Random): string {
