@@ -96,6 +96,9 @@ describeWith(PROMETHEUS)('rules in Prometheus', () => {
       ['a caller limit of 2 %', '> 0.01', '> 0.02', 'callers-throttled.yml'],
       ['90 % as too much', '> 0.9', '>= 0.9', 'room.yml'],
       ['births unseen', 'unless weir_upstream', 'and weir_upstream', 'account-parked.yml'],
+      ['an absence taken for births', 'and on () group', 'or on () group', 'account-parked.yml'],
+      ['a breaker that probes taken for a closed one', '[105s]', '[15s]', 'room.yml'],
+      ['a closed breaker taken for an open one', 'unless ignoring', 'or ignoring', 'room.yml'],
     ])('notice %s', (_, right, wrong, test) => {
       const path = join(copy, 'alerts.yml');
       writeFileSync(path, readFileSync(path, 'utf8').replaceAll(right, wrong));
