@@ -214,6 +214,13 @@ describe('Grafana', () => {
     expect(text('otel/prometheus.yml')).toContain('scrape_interval: 15s');
   });
 
+  it('keeps the plugins that its image brings, whatever the day', () => {
+    expect(environment('grafana')).toMatchObject({
+      GF_PLUGINS_PREINSTALL_DISABLED: 'true',
+      GF_PLUGINS_PREINSTALL_AUTO_UPDATE: 'false',
+    });
+  });
+
   it('looks for dashboards where they are mounted', () => {
     const mounted = (service('grafana').volumes ?? []).map((volume) => volume.split(':')[1]);
     expect(mounted).toContain('/etc/grafana/provisioning');
@@ -259,12 +266,39 @@ describe('the alert in Grafana', () => {
   const throttled = rules.find(({ uid }) => uid === 'weir-throttled');
 
   it('says all that Grafana must be told', () => {
-    expect(groups).toMatchObject([{ name: 'weir', folder: 'Weir', interval: '15s' }]);
+    expect(groups).toMatchObject([{ name: 'weir', folder: 'Weir' }]);
     for (const { title, condition, data } of rules) {
       expect(title).not.toBe('');
       expect(data.map(({ refId }) => refId)).toContain(condition);
       expect(data.map(({ datasourceUid }) => datasourceUid)).toEqual([METRICS_UID, '__expr__']);
     }
+  });
+
+  it('is evaluated at a multiple of 10 s, without which Grafana does not start', () => {
+    for (const { interval } of groups) {
+      expect(interval).toMatch(/^\d+s$/);
+      expect(Number.parseInt(interval, 10) % 10).toBe(0);
+    }
+  });
+
+  it('writes $ as Grafana reads it: as it is in queries and annotations, and expanded everywhere else', () => {
+    for (const { data, annotations, ...rest } of rules) {
+      expect(JSON.stringify([data, annotations])).not.toMatch(/\$\$|\$\{/);
+      expect(JSON.stringify(rest)).not.toContain('$');
+    }
+  });
+
+  it('passes on what fires in Prometheus under its own name, with the severity of the series', () => {
+    const other = rules.find(({ uid }) => uid === 'weir-other-alerts');
+    expect(other?.data[0]?.model.expr).toContain('"weir_alert", "$1", "alertname", "(.*)"');
+    expect(other?.annotations['runbook_url']).toBe('docs/runbooks/{{ $labels.weir_alert }}.md');
+    expect(other).not.toHaveProperty('labels');
+  });
+
+  it('is in one folder with the dashboards: a uid for theirs would make a second of the same name', () => {
+    const { providers } = parse(text('grafana/provisioning/dashboards/weir.yml')) as { providers: object[] };
+    expect(providers).toEqual([expect.objectContaining({ folder: groups[0]?.folder })]);
+    expect(providers[0]).not.toHaveProperty('folderUid');
   });
 
   it('is the rule of Prometheus: the same limit, guard and wait', () => {
