@@ -8,6 +8,13 @@ interface Source {
   readonly uid?: string;
 }
 
+/** A link of a panel or a dashboard. */
+interface Link {
+  readonly url?: string;
+  readonly placement?: string;
+  readonly includeVars?: boolean;
+}
+
 /** A panel or a row in a dashboard's JSON, as far as tests read it. */
 export interface Panel {
   readonly id: number;
@@ -16,12 +23,25 @@ export interface Panel {
   readonly description?: string;
   readonly datasource?: Source;
   readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
-  readonly fieldConfig?: { readonly defaults?: { readonly unit?: string } };
-  readonly links?: readonly { readonly url?: string }[];
+  readonly fieldConfig?: {
+    readonly defaults?: {
+      readonly unit?: string;
+      readonly mappings?: readonly {
+        readonly options: Readonly<Record<string, { readonly color?: string }>>;
+      }[];
+    };
+  };
+  readonly options?: {
+    readonly sortBy?: readonly { readonly displayName: string; readonly desc?: boolean }[];
+  };
+  readonly links?: readonly Link[];
   readonly targets?: readonly {
     readonly refId: string;
     readonly expr: string;
     readonly datasource?: Source;
+    readonly legendFormat?: string;
+    readonly instant?: boolean;
+    readonly range?: boolean;
   }[];
   readonly panels?: readonly Panel[];
 }
@@ -31,6 +51,7 @@ export interface Dashboard {
   readonly uid: string;
   readonly title: string;
   readonly editable: boolean;
+  readonly links: readonly Link[];
   readonly panels: readonly Panel[];
   readonly templating: {
     readonly list: readonly {
@@ -60,5 +81,6 @@ export function resolved(expr: string, range = '5m'): string {
   return expr
     .replaceAll('$__rate_interval', '1m')
     .replaceAll('$__range', range)
+    .replace(/="\$\w+"/g, '=~".*"')
     .replace(/\$(?:provider|model|team|template|priority)\b/g, '.*');
 }

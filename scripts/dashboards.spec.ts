@@ -134,6 +134,54 @@ describe.each(dashboards)('$name', ({ name, json }) => {
     expect(choices.filter(({ description }) => !description)).toEqual([]);
   });
 
+  it('offers values of labels that exist', () => {
+    const known = knownSeries();
+    for (const { query = '' } of json.templating.list.slice(1)) {
+      const [, selector = '', label = ''] = /^label_values\((.*), (\w+)\)$/.exec(query) ?? [];
+      const { selectors } = mentions(selector);
+      const names =
+        /__name__=~"([^"]+)"/.exec(selector)?.[1]?.split('|') ?? selectors.map(({ metric }) => metric);
+      expect(names.length).toBeGreaterThan(0);
+      const missing = names.flatMap((metric) =>
+        [label, ...selectors.flatMap(({ labels }) => labels)].filter((name) => !known.get(metric)?.has(name)),
+      );
+      expect({ query, missing }).toEqual({ query, missing: [] });
+    }
+  });
+
+  it('offers models by the names of requests, which a route may have chosen, and of calls', () => {
+    const model = json.templating.list.find((variable) => variable.name === 'model');
+    expect(model?.query).toMatch(/weir_requests_total\|weir_(upstream_attempts|quota_tokens)_total/);
+  });
+
+  it('shows in stats and tables what is now, not the last value of a time when something was sent', () => {
+    const now = panels.filter(({ type }) => type === 'stat' || type === 'table');
+    expect(now.length).toBeGreaterThan(1);
+    expect(
+      now
+        .flatMap(({ targets: asked = [] }) => asked)
+        .filter(({ instant, range }) => !instant || range === true),
+    ).toEqual([]);
+  });
+
+  it('sorts tables by their first number, the largest first', () => {
+    for (const { options, targets: asked = [] } of panels.filter(({ type }) => type === 'table'))
+      expect(options?.sortBy).toEqual([{ displayName: asked[0]?.legendFormat, desc: true }]);
+  });
+
+  it('gives each state a colour: what fires is not green', () => {
+    for (const { title, fieldConfig } of panels.filter(({ type }) => type === 'state-timeline')) {
+      const colours = Object.entries(fieldConfig?.defaults?.mappings?.[0]?.options ?? {});
+      const bad = title === 'Scraped' ? '0' : '1';
+      expect(colours.find(([value]) => value === bad)?.[1].color).toMatch(/red|orange/);
+    }
+  });
+
+  it('has its links in sight', () => {
+    const links = [...json.links, ...panels.flatMap((panel) => panel.links ?? [])];
+    expect(links.filter(({ placement }) => placement !== undefined)).toEqual([]);
+  });
+
   it('uses every variable that it offers', () => {
     const text = panels.flatMap(({ targets: asked = [] }) => asked.map(({ expr }) => expr)).join('\n');
     const unused = json.templating.list.filter(
@@ -151,6 +199,39 @@ describe.each(dashboards)('$name', ({ name, json }) => {
       expect(pane.datasource).toBe('weir-traces');
       expect(pane.range).toEqual({ from: '${__from}', to: '${__to}' });
     }
+  });
+
+  it('searches traces by tags that spans have, and calls for a 429 of a provider by no status that Weir gives, too', () => {
+    const known: readonly string[] = [...Object.values(ATTRIBUTES), 'error'];
+    const tags = panels
+      .flatMap((panel) => panel.links ?? [])
+      .flatMap(({ url = '' }) => {
+        const panes = new URL(url, 'http://grafana').searchParams.get('panes') ?? '';
+        const { weir: pane } = JSON.parse(panes) as { weir: { queries: { tags: string }[] } };
+        return pane.queries.flatMap((query) => query.tags.split(' '));
+      });
+    expect(tags.filter((tag) => !known.includes(tag.split('=')[0] ?? ''))).toEqual([]);
+    expect(tags).not.toContain('http.response.status_code=429');
+  });
+});
+
+describe('Weir: one team', () => {
+  const json = dashboards.find(({ name }) => name === 'weir-team.json')?.json;
+  const variables = json?.templating.list.filter(({ name }) => !['datasource', 'team'].includes(name)) ?? [];
+
+  it('asks for exactly that team, in every selector and in every choice', () => {
+    const asked = targets.filter(({ where }) => where.startsWith('weir-team')).map(({ expr }) => expr);
+    const selectors = [...asked, ...variables.map(({ query = '' }) => query)].flatMap(
+      (expr) => expr.match(/\{[^}]*\}/g) ?? [expr],
+    );
+    expect(selectors.length).toBeGreaterThan(15);
+    expect(selectors.filter((selector) => !selector.includes('weir_team="$team"'))).toEqual([]);
+  });
+
+  it('is not given a choice of several teams', () => {
+    const weirJson = dashboards.find(({ name }) => name === 'weir.json')?.json;
+    expect(weirJson?.links).toMatchObject([{ url: '/d/weir-team', includeVars: false }]);
+    expect(json?.links).toMatchObject([{ url: '/d/weir', includeVars: true }]);
   });
 });
 

@@ -1,3 +1,4 @@
+import type { Builder } from '@grafana/grafana-foundation-sdk/cog';
 import {
   DashboardCursorSync,
   DashboardLinkBuilder,
@@ -8,21 +9,27 @@ import {
   RowBuilder,
   VariableRefresh,
   VariableSort,
+  type DashboardLink,
   type Panel,
   type RowPanel,
   type VariableModel,
 } from '@grafana/grafana-foundation-sdk/dashboard';
-import { prometheusLabel, prometheusName, type MetricDescription } from '@weir/telemetry';
+import type { MetricDescription } from '@weir/telemetry';
 import { GRID_WIDTH, PANEL_HEIGHT, type RowSpec } from './panel-spec.js';
+import { shown } from './links.js';
 import { METRICS_SOURCE, render } from './render.js';
+import { labelValues, type Matcher } from './selectors.js';
 
 /** A variable whose choices are the values of a label. */
 export interface VariableSpec {
   readonly name: string;
   readonly label: string;
   readonly description: string;
-  readonly metric: MetricDescription;
+  /** Metrics that have the label. */
+  readonly metrics: readonly MetricDescription[];
   readonly attribute: string;
+  /** Only the values beside these, by attribute. */
+  readonly where?: Readonly<Record<string, Matcher>>;
   /** One choice instead of several or all. */
   readonly single?: boolean;
 }
@@ -34,8 +41,13 @@ export interface DashboardSpec {
   readonly description: string;
   readonly variables: readonly VariableSpec[];
   readonly rows: readonly RowSpec[];
-  /** A dashboard that it links to, with the time range and the variables. */
-  readonly beside: { readonly title: string; readonly uid: string };
+  /** A dashboard that it links to, with the time range. */
+  readonly beside: {
+    readonly title: string;
+    readonly uid: string;
+    /** Takes the variables along. A choice of several is none for a dashboard that has one. */
+    readonly withVariables: boolean;
+  };
 }
 
 /** What Grafana provisions: classic JSON, which it brings up to date itself when it loads it. */
@@ -63,12 +75,9 @@ export function dashboardOf(spec: DashboardSpec): DashboardJson {
   };
 }
 
-function linkTo({ title, uid }: DashboardSpec['beside']): DashboardLinkBuilder {
-  return new DashboardLinkBuilder(title)
-    .type(DashboardLinkType.Link)
-    .url(`/d/${uid}`)
-    .includeVars(true)
-    .keepTime(true);
+function linkTo({ title, uid, withVariables }: DashboardSpec['beside']): Builder<DashboardLink> {
+  const link = new DashboardLinkBuilder(title).type(DashboardLinkType.Link).url(`/d/${uid}`);
+  return shown(link.includeVars(withVariables).keepTime(true));
 }
 
 function sourceVariable(): VariableModel {
@@ -80,12 +89,12 @@ function sourceVariable(): VariableModel {
     .build();
 }
 
-function labelVariable({ name, label, description, metric, attribute, single }: VariableSpec): VariableModel {
-  const builder = new QueryVariableBuilder(name)
-    .label(label)
-    .description(description)
+function labelVariable({ single, ...spec }: VariableSpec): VariableModel {
+  const builder = new QueryVariableBuilder(spec.name)
+    .label(spec.label)
+    .description(spec.description)
     .datasource(METRICS_SOURCE)
-    .query(`label_values(${prometheusName(metric)}, ${prometheusLabel(attribute)})`)
+    .query(labelValues(spec.attribute, spec.metrics, spec.where))
     .refresh(VariableRefresh.OnTimeRangeChanged)
     .sort(VariableSort.AlphabeticalAsc);
   if (single === true) return builder.multi(false).includeAll(false).build();

@@ -3,13 +3,20 @@ export interface QuerySpec {
   readonly expr: string;
   /** Legend; for tables the name of the value column. */
   readonly legend: string;
-  /** One value now instead of a line over time; tables and stats have it anyway. */
-  readonly instant?: boolean;
   /** Asks for the traces behind the points: span_metrics has them, the gateway's own metrics do not. */
   readonly exemplar?: boolean;
 }
 
-/** What a panel looks like. */
+/** What a value means, and its colour. */
+export interface StateSpec {
+  readonly text: string;
+  readonly color: 'green' | 'orange' | 'red';
+}
+
+/**
+ * What a panel looks like. Tables and stats ask for one value now: with a line over time a stat would go on showing its last
+ * value when nothing is sent any more.
+ */
 export type PanelKind = 'stat' | 'lines' | 'stacked' | 'table' | 'states';
 
 /** One panel, as data. `render.ts` makes Grafana's of it. */
@@ -31,6 +38,8 @@ export interface PanelSpec {
   readonly traces?: Readonly<Record<string, string>>;
   /** Columns of a table, by label, in order, with their headings. */
   readonly columns?: Readonly<Record<string, string>>;
+  /** Of states: what their values mean. */
+  readonly states?: Readonly<Record<string, StateSpec>>;
   /** Units of the value columns of a table that differ from `unit`, by legend. */
   readonly columnUnits?: Readonly<Record<string, string>>;
 }

@@ -1,5 +1,6 @@
 import type { Builder, Dataquery } from '@grafana/grafana-foundation-sdk/cog';
 import {
+  BigValueGraphMode,
   GraphDrawStyle,
   GraphThresholdsStyleConfigBuilder,
   GraphThresholdsStyleMode,
@@ -8,12 +9,14 @@ import {
   ReduceDataOptionsBuilder,
   StackingConfigBuilder,
   StackingMode,
+  TableSortByFieldStateBuilder,
   VisibilityMode,
   VizLegendOptionsBuilder,
 } from '@grafana/grafana-foundation-sdk/common';
 import {
   DashboardLinkBuilder,
   DashboardLinkType,
+  MappingType,
   ThresholdsConfigBuilder,
   ThresholdsMode,
   type DashboardLink,
@@ -27,7 +30,8 @@ import { PanelBuilder as StatBuilder } from '@grafana/grafana-foundation-sdk/sta
 import { PanelBuilder as StatesBuilder } from '@grafana/grafana-foundation-sdk/statetimeline';
 import { PanelBuilder as TableBuilder } from '@grafana/grafana-foundation-sdk/table';
 import { PanelBuilder as LinesBuilder } from '@grafana/grafana-foundation-sdk/timeseries';
-import type { PanelSpec, QuerySpec } from './panel-spec.js';
+import { shown } from './links.js';
+import type { PanelKind, PanelSpec, QuerySpec } from './panel-spec.js';
 import { traceSearch } from './trace-links.js';
 
 /** What every panel asks; the reader may choose another Prometheus. */
@@ -43,7 +47,7 @@ export function render(spec: PanelSpec, place: GridPos): Panel {
     case 'stacked':
       return dressed(stacked(spec), spec, place).build();
     case 'states':
-      return dressed(states(), spec, place).build();
+      return dressed(states(spec), spec, place).build();
     case 'table':
       return dressed(table(spec), spec, place).build();
   }
@@ -63,7 +67,6 @@ interface PanelChrome<Kind> extends Builder<Panel> {
 }
 
 function dressed<Kind extends PanelChrome<Kind>>(builder: Kind, spec: PanelSpec, place: GridPos): Kind {
-  const instant = spec.kind === 'table';
   return builder
     .id(spec.id)
     .title(spec.title)
@@ -73,18 +76,18 @@ function dressed<Kind extends PanelChrome<Kind>>(builder: Kind, spec: PanelSpec,
     .gridPos(place)
     .thresholds(thresholds(spec.limit))
     .links(spec.traces === undefined ? [] : [tracesLink(spec.traces)])
-    .targets(spec.queries.map((query, at) => target(query, at, instant)));
+    .targets(spec.queries.map((query, at) => target(query, at, spec.kind)));
 }
 
-function target(query: QuerySpec, at: number, table: boolean): DataqueryBuilder {
+function target(query: QuerySpec, at: number, kind: PanelKind): DataqueryBuilder {
   const builder = new DataqueryBuilder()
     .refId(String.fromCharCode('A'.charCodeAt(0) + at))
     .datasource(METRICS_SOURCE)
     .expr(query.expr)
     .legendFormat(query.legend);
   if (query.exemplar === true) builder.exemplar(true);
-  if (table) return builder.instant().format(PromQueryFormat.Table);
-  return query.instant === true ? builder.instant() : builder.range();
+  if (kind === 'table') return builder.instant().format(PromQueryFormat.Table);
+  return kind === 'stat' ? builder.instant() : builder.range();
 }
 
 function thresholds(limit: number | undefined): ThresholdsConfigBuilder {
@@ -93,15 +96,15 @@ function thresholds(limit: number | undefined): ThresholdsConfigBuilder {
   return new ThresholdsConfigBuilder().mode(ThresholdsMode.Absolute).steps(steps);
 }
 
-function tracesLink(tags: Readonly<Record<string, string>>): DashboardLinkBuilder {
-  return new DashboardLinkBuilder('Traces')
-    .type(DashboardLinkType.Link)
-    .url(traceSearch(tags))
-    .targetBlank(true);
+function tracesLink(tags: Readonly<Record<string, string>>): Builder<DashboardLink> {
+  const link = new DashboardLinkBuilder('Traces').type(DashboardLinkType.Link).url(traceSearch(tags));
+  return shown(link.targetBlank(true));
 }
 
 function stat(): StatBuilder {
-  return new StatBuilder().reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']));
+  return new StatBuilder()
+    .graphMode(BigValueGraphMode.None)
+    .reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']));
 }
 
 function lines(spec: PanelSpec): LinesBuilder {
@@ -126,16 +129,23 @@ function stacked(spec: PanelSpec): LinesBuilder {
   return lines(spec).fillOpacity(40).stacking(new StackingConfigBuilder().mode(StackingMode.Normal));
 }
 
-function states(): StatesBuilder {
-  return new StatesBuilder().mergeValues(true).showValue(VisibilityMode.Never);
+function states({ states: options = {} }: PanelSpec): StatesBuilder {
+  return new StatesBuilder()
+    .mergeValues(true)
+    .showValue(VisibilityMode.Auto)
+    .mappings([{ type: MappingType.ValueToText, options: { ...options } }]);
 }
 
-/** A table joins its queries on the labels they share: a line for each combination, a column for each query. */
+/**
+ * A table joins its queries on the labels they share: a line for each combination, a column for each query. The first of them
+ * sorts it.
+ */
 function table({ columns = {}, columnUnits = {}, queries }: PanelSpec): TableBuilder {
   const values = queries.map(({ legend }, at) => [valueColumn(at, queries.length), legend] as const);
   const headings = { ...columns, ...Object.fromEntries(values) };
   const order = Object.keys(headings).map((name, at) => [name, at] as const);
   const builder = new TableBuilder()
+    .sortBy([new TableSortByFieldStateBuilder().displayName(queries[0]?.legend ?? '').desc(true)])
     .withTransformation({ id: 'merge', options: {} })
     .withTransformation({ id: 'filterFieldsByName', options: { include: { names: Object.keys(headings) } } })
     .withTransformation({

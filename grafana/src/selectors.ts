@@ -51,12 +51,26 @@ export function dimension(metric: MetricDescription, where: Readonly<Record<stri
     [A.requestModel, '$model|[*]'],
     [A.team, '$team|'],
   ]
-    .filter(([attribute = '']) => metric.labels.includes(attribute))
+    .filter(([attribute = '']) => metric.labels.includes(attribute) && where[attribute] === undefined)
     .map(([attribute = '', choice = '']) => `${prometheusLabel(attribute)}=~"${choice}"`);
   const matched = Object.entries(where).map(
     ([attribute, matcher]) => `${prometheusLabel(attribute)}${matcher}`,
   );
   return selector(metric, undefined, [...chosen, ...matched]);
+}
+
+/** @returns the query of a variable: the values of a label, over every metric that has it */
+export function labelValues(
+  attribute: string,
+  metrics: readonly MetricDescription[],
+  where: Readonly<Record<string, Matcher>> = {},
+): string {
+  const names = metrics.map(prometheusName);
+  const matchers = Object.entries(where).map(([of, matcher]) => `${prometheusLabel(of)}${matcher}`);
+  const all = names.length > 1 ? [`__name__=~"${names.join('|')}"`, ...matchers] : matchers;
+  const name = names.length > 1 ? '' : (names[0] ?? '');
+  const selected = all.length === 0 ? name : `${name}{${all.join(',')}}`;
+  return `label_values(${selected}, ${prometheusLabel(attribute)})`;
 }
 
 /** @returns `sum by (labels) (rate(…))`, per second over the panel's own interval */

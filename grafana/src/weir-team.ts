@@ -5,7 +5,9 @@ import { dimension, legend, rateBy, series, totalBy } from './selectors.js';
 import { MODEL, PRIORITY, PROVIDER, TEMPLATE } from './weir.js';
 
 const WHAT = [A.requestModel, A.promptName];
-const OF_TEAM = { [A.team]: '=~"$team"' } as const;
+/** Exactly this team: a regular expression would let the dots of a name stand for anything. */
+const OF_TEAM = { [A.team]: '="$team"' } as const;
+const ITS = { where: OF_TEAM } as const;
 
 const answersRow: RowSpec = {
   id: 100,
@@ -21,8 +23,8 @@ const answersRow: RowSpec = {
       queries: [
         {
           expr:
-            `(sum(rate(${series(M.requests, { where: { [A.outcome]: '="ok"' } })}[5m])) or vector(0))` +
-            ` / (sum(rate(${series(M.requests)}[5m])) > 0)`,
+            `(sum(rate(${series(M.requests, { where: { ...OF_TEAM, [A.outcome]: '="ok"' } })}[5m])) or vector(0))` +
+            ` / (sum(rate(${series(M.requests, ITS)}[5m])) > 0)`,
           legend: 'answered',
         },
       ],
@@ -36,7 +38,7 @@ const answersRow: RowSpec = {
       unit: 'reqps',
       width: 9,
       traces: { 'weir.team': '${team}' },
-      queries: [{ expr: rateBy([A.outcome], M.requests), legend: legend(A.outcome) }],
+      queries: [{ expr: rateBy([A.outcome], M.requests, ITS), legend: legend(A.outcome) }],
     },
     {
       id: 103,
@@ -45,8 +47,8 @@ const answersRow: RowSpec = {
       description: 'Refusals that this team’s calls met at providers. Most are tried again and never seen.',
       unit: 'reqps',
       width: 9,
-      traces: { 'weir.team': '${team}', 'http.response.status_code': '429' },
-      queries: [{ expr: rateBy([A.throttleKind], M.throttled), legend: legend(A.throttleKind) }],
+      traces: { 'weir.team': '${team}', 'weir.attempt.outcome': 'throttled' },
+      queries: [{ expr: rateBy([A.throttleKind], M.throttled, ITS), legend: legend(A.throttleKind) }],
     },
   ],
 };
@@ -65,9 +67,9 @@ const shareRow: RowSpec = {
       columns: { gen_ai_request_model: 'Model', gen_ai_prompt_name: 'Template' },
       columnUnits: { Cost: 'currencyUSD' },
       queries: [
-        { expr: totalBy(WHAT, M.quotaTokens), legend: 'Tokens' },
-        { expr: totalBy(WHAT, M.throttled), legend: '429s' },
-        { expr: totalBy(WHAT, M.costUsd), legend: 'Cost' },
+        { expr: totalBy(WHAT, M.quotaTokens, ITS), legend: 'Tokens' },
+        { expr: totalBy(WHAT, M.throttled, ITS), legend: '429s' },
+        { expr: totalBy(WHAT, M.costUsd, ITS), legend: 'Cost' },
       ],
     },
     {
@@ -95,7 +97,7 @@ const shareRow: RowSpec = {
       description: 'What this team takes from the quotas of providers.',
       unit: 'short',
       width: 12,
-      queries: [{ expr: `60 * ${rateBy([A.promptName], M.quotaTokens)}`, legend: legend(A.promptName) }],
+      queries: [{ expr: `60 * ${rateBy([A.promptName], M.quotaTokens, ITS)}`, legend: legend(A.promptName) }],
     },
     {
       id: 204,
@@ -104,7 +106,9 @@ const shareRow: RowSpec = {
       description: 'By the prices in weir.yaml, at the present rate.',
       unit: 'currencyUSD',
       width: 12,
-      queries: [{ expr: `3600 * ${rateBy([A.requestModel], M.costUsd)}`, legend: legend(A.requestModel) }],
+      queries: [
+        { expr: `3600 * ${rateBy([A.requestModel], M.costUsd, ITS)}`, legend: legend(A.requestModel) },
+      ],
     },
     {
       id: 205,
@@ -115,8 +119,8 @@ const shareRow: RowSpec = {
       unit: 'short',
       width: 12,
       queries: [
-        { expr: `60 * ${rateBy([], M.tokensReserved)}`, legend: 'reserved' },
-        { expr: `60 * ${rateBy([], M.tokensRefunded)}`, legend: 'given back' },
+        { expr: `60 * ${rateBy([], M.tokensReserved, ITS)}`, legend: 'reserved' },
+        { expr: `60 * ${rateBy([], M.tokensRefunded, ITS)}`, legend: 'given back' },
       ],
     },
   ],
@@ -132,15 +136,15 @@ export const weirTeam: DashboardSpec = {
       name: 'team',
       label: 'Team',
       description: 'Whose numbers these are.',
-      metric: M.requests,
+      metrics: [M.requests],
       attribute: A.team,
       single: true,
     },
-    PROVIDER,
-    MODEL,
-    TEMPLATE,
-    PRIORITY,
+    { ...PROVIDER, metrics: [M.quotaTokens], where: OF_TEAM },
+    { ...MODEL, metrics: [M.requests, M.quotaTokens], where: OF_TEAM },
+    { ...TEMPLATE, where: OF_TEAM },
+    { ...PRIORITY, where: OF_TEAM },
   ],
-  beside: { title: 'Weir', uid: 'weir' },
+  beside: { title: 'Weir', uid: 'weir', withVariables: true },
   rows: [answersRow, shareRow],
 };

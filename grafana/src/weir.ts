@@ -13,15 +13,16 @@ export const PROVIDER: VariableSpec = {
   name: 'provider',
   label: 'Provider',
   description: 'Only calls to this provider.',
-  metric: M.attempts,
+  metrics: [M.attempts],
   attribute: A.provider,
 };
 /** As {@link PROVIDER}. */
 export const MODEL: VariableSpec = {
   name: 'model',
   label: 'Model',
-  description: 'Only this model. Limits of whole accounts stay.',
-  metric: M.attempts,
+  description:
+    'Only this model. A route of another name is one, too: of requests it is the name that callers use, of calls the one at the provider. Limits of whole accounts stay.',
+  metrics: [M.requests, M.attempts],
   attribute: A.requestModel,
 };
 /** As {@link PROVIDER}. */
@@ -29,7 +30,7 @@ export const TEMPLATE: VariableSpec = {
   name: 'template',
   label: 'Template',
   description: 'Only this x-prompt-template, where a metric knows it.',
-  metric: M.requests,
+  metrics: [M.requests],
   attribute: A.promptName,
 };
 /** As {@link PROVIDER}. */
@@ -37,14 +38,14 @@ export const PRIORITY: VariableSpec = {
   name: 'priority',
   label: 'Priority',
   description: 'Only this x-weir-priority, where a metric knows it.',
-  metric: M.requests,
+  metrics: [M.requests],
   attribute: A.priority,
 };
 const TEAM: VariableSpec = {
   name: 'team',
   label: 'Team',
   description: 'Only this team, where a metric knows it.',
-  metric: M.requests,
+  metrics: [M.requests],
   attribute: A.team,
 };
 
@@ -54,6 +55,6 @@ export const weir: DashboardSpec = {
   title: 'Weir',
   description: 'Whether calls are throttled, who burns the quota, and what was done about it.',
   variables: [PROVIDER, MODEL, TEAM, TEMPLATE, PRIORITY],
-  beside: { title: 'Weir: one team', uid: 'weir-team' },
+  beside: { title: 'Weir: one team', uid: 'weir-team', withVariables: false },
   rows: [throttledRow, burnersRow, roomRow, requestsRow, recoveryRow, costRow, telemetryHealthRow],
 };

@@ -80,7 +80,7 @@ export const burnersRow: RowSpec = {
       description: 'The ten whose calls met the most upstream 429s in the hour before each point.',
       unit: 'short',
       width: 12,
-      traces: { 'http.response.status_code': '429' },
+      traces: { 'weir.attempt.outcome': 'throttled' },
       queries: [
         {
           expr: `topk(10, sum by (weir_team, gen_ai_prompt_name) (increase(${series(M.throttled)}[1h])))`,

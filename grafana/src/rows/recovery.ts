@@ -1,6 +1,11 @@
-import { ATTRIBUTES as A, METRICS as M } from '@weir/telemetry';
+import { ATTRIBUTES as A, METRICS as M, type BREAKER_STATES } from '@weir/telemetry';
 import type { RowSpec } from '../panel-spec.js';
 import { dimension, legend, quantileBy, rateBy, series } from '../selectors.js';
+
+/** 1 for each model of an account whose breaker stands so on any gateway. */
+const breakers = (state: (typeof BREAKER_STATES)[number]): string =>
+  'max by (weir_account, gen_ai_request_model)' +
+  ` (${series(M.breakerState, { where: { [A.breakerState]: `="${state}"` } })})`;
 
 /** Row 5: what Weir did about failures, and what it gave back. */
 export const recoveryRow: RowSpec = {
@@ -90,12 +95,17 @@ export const recoveryRow: RowSpec = {
       width: 8,
       queries: [
         {
-          expr:
-            'max by (weir_account, gen_ai_request_model)' +
-            ` (${series(M.breakerState, { where: { [A.breakerState]: '!="closed"' } })})`,
+          expr: `2 * ${breakers('open')} + ${breakers('half_open')}`,
           legend: legend(A.account, A.requestModel),
         },
       ],
+      // Gateways may stand differently: one that is open counts.
+      states: {
+        0: { text: 'closed', color: 'green' },
+        1: { text: 'probing', color: 'orange' },
+        2: { text: 'open', color: 'red' },
+        3: { text: 'open', color: 'red' },
+      },
     },
     {
       id: 508,
@@ -110,6 +120,7 @@ export const recoveryRow: RowSpec = {
           legend: legend(A.account, A.parkedReason),
         },
       ],
+      states: { 1: { text: 'parked', color: 'red' } },
     },
     {
       id: 509,

@@ -90,7 +90,7 @@ export const requestsRow: RowSpec = {
         {
           expr:
             'histogram_quantile(0.95, sum by (le, gen_ai_request_model) (rate(traces_span_metrics_duration_seconds_bucket{' +
-            'span_name=~"chat .*",gen_ai_provider_name=~"$provider",gen_ai_request_model=~"$model"}[$__rate_interval])))',
+            'weir_attempt_outcome!="",gen_ai_provider_name=~"$provider",gen_ai_request_model=~"$model"}[$__rate_interval])))',
           legend: legend(A.requestModel),
           exemplar: true,
         },

@@ -34,7 +34,7 @@ export const telemetryHealthRow: RowSpec = {
       queries: [
         {
           expr:
-            'sum(rate(traces_span_metrics_calls_total{span_name=~"chat .*"}[5m]))' +
+            'sum(rate(traces_span_metrics_calls_total{weir_attempt_outcome!=""}[5m]))' +
             ' / ((sum(rate(weir_upstream_attempts_total[5m])) + (sum(rate(weir_upstream_unsent_total[5m])) or vector(0))) > 0)',
           legend: 'exported',
         },
@@ -89,6 +89,7 @@ export const telemetryHealthRow: RowSpec = {
       unit: 'none',
       width: 8,
       queries: [{ expr: 'min by (job, instance) (up)', legend: '{{job}} {{instance}}' }],
+      states: { 0: { text: 'down', color: 'red' }, 1: { text: 'up', color: 'green' } },
     },
   ],
 };

@@ -25,7 +25,7 @@ export const throttledRow: RowSpec = {
       unit: 'percentunit',
       width: 4,
       limit: LIMIT,
-      traces: { 'http.response.status_code': '429' },
+      traces: { 'weir.attempt.outcome': 'throttled' },
       queries: [
         {
           expr:
@@ -62,7 +62,7 @@ export const throttledRow: RowSpec = {
       unit: 'percentunit',
       width: 8,
       limit: LIMIT,
-      traces: { 'http.response.status_code': '429' },
+      traces: { 'weir.attempt.outcome': 'throttled' },
       queries: [
         {
           expr:
@@ -81,7 +81,7 @@ export const throttledRow: RowSpec = {
         'requests, tokens and concurrency are limits of a minute; daily and billing are never tried again; overloaded is the provider being full.',
       unit: 'reqps',
       width: 8,
-      traces: { 'error.type': '429' },
+      traces: { 'weir.attempt.outcome': 'throttled' },
       queries: [{ expr: rateBy([A.throttleKind], M.throttled), legend: legend(A.throttleKind) }],
     },
     {
@@ -97,6 +97,7 @@ export const throttledRow: RowSpec = {
           legend: '{{alertname}}',
         },
       ],
+      states: { 1: { text: 'firing', color: 'red' } },
     },
     {
       id: 106,
