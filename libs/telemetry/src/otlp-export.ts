@@ -1,6 +1,6 @@
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
-import type { InstrumentationScope } from '@opentelemetry/core';
+import { ExportResultCode, type InstrumentationScope } from '@opentelemetry/core';
 import type { Resource } from '@opentelemetry/resources';
 import {
   type IMetricReader,
@@ -9,10 +9,13 @@ import {
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
 import { BatchSpanProcessor } from '@opentelemetry/sdk-trace';
-import type { Milliseconds } from '@weir/kernel';
-import { ExportedSpan } from './exported-span.js';
+import { sleep, type Clock, type Milliseconds, type Timers } from '@weir/kernel';
+import { boundedExport, type BoundedExportOptions } from './bounded-export.js';
+import { CollectorWatch, type Signal } from './collector-watch.js';
+import type { Logger } from './logger.js';
 import type { MetricRegistry } from './metric-registry.js';
 import { prometheusText } from './prometheus-text.js';
+import { SpanGate } from './span-gate.js';
 import type { SpanSink } from './span-recorder.js';
 
 /**
@@ -20,16 +23,26 @@ import type { SpanSink } from './span-recorder.js';
  * (measured 2026-11; the SDK's defaults lose 79 %). A slower collector costs spans, which are counted, and nothing else.
  */
 const BATCH = { maxQueueSize: 32_768, maxExportBatchSize: 4_096, scheduledDelayMillis: 500 };
+/** Spans (870 bytes each) that are held while the collector takes nothing: enough to see that it is back. */
+const QUEUE_WHILE_DOWN = 2_048;
 const EXPORT_TIMEOUT_MS: Milliseconds = 10_000;
 /** How often metrics go to the collector; Prometheus scrapes it as often. */
 const METRIC_INTERVAL_MS: Milliseconds = 15_000;
+/** The longest that the end may take; and where the collector was dead before, which is hardly worth waiting for. */
+const SHUTDOWN_MS: Milliseconds = 2_000;
+const SHUTDOWN_WHILE_DOWN_MS: Milliseconds = 500;
 
 /** Where spans and metrics leave the process. */
 export interface TelemetryExport {
   readonly sinks: readonly SpanSink[];
   metricsText(): Promise<string>;
-  /** Sends what is held, and stops. May reject where the collector does not answer. */
-  shutdown(): Promise<void>;
+  /** Sends the metrics now, out of turn: a series must have been seen at zero before its first count. */
+  announce(): void;
+  /**
+   * Sends what is held, and stops; never rejects. What has not arrived by then is lost, and told of.
+   * @param withinMs default 2 s, half a second where the last export failed
+   */
+  shutdown(withinMs: Milliseconds | undefined): Promise<void>;
 }
 
 /** How to export. */
@@ -41,69 +54,137 @@ export interface ExportOptions {
   readonly resource: Resource;
   readonly scope: InstrumentationScope;
   readonly registry: MetricRegistry;
+  readonly time: Clock & Timers;
+  readonly logger: Logger | undefined;
 }
 
 /** Builds the way out: metrics can always be read; spans and metrics are pushed where there is somebody to take them. */
 export function openExport(options: ExportOptions): TelemetryExport {
-  const { endpoint, resource, scope, registry } = options;
+  const { endpoint, resource, registry } = options;
   const pull = new PullReader({ metricProducers: [registry] });
-  const readers: IMetricReader[] = [pull];
-  const timeoutMillis = options.exportTimeoutMs ?? EXPORT_TIMEOUT_MS;
-  if (endpoint !== undefined)
-    readers.push(periodicReader(settingsOf(endpoint, 'metrics', timeoutMillis), registry));
-  const meters = new MeterProvider({ resource, readers });
-  const spans =
-    endpoint === undefined
-      ? undefined
-      : batchProcessor(settingsOf(endpoint, 'traces', timeoutMillis), meters);
-  return {
-    sinks:
-      spans === undefined
-        ? []
-        : [
-            {
-              ended: (span) => {
-                if (span.isExported) spans.onEnd(new ExportedSpan(span, resource, scope));
-              },
-            },
-          ],
-    metricsText: async () => prometheusText((await pull.collect()).resourceMetrics),
-    shutdown: async () => {
-      await Promise.all([spans?.shutdown(), meters.shutdown()]);
-    },
-  };
+  const metricsText = async (): Promise<string> => prometheusText((await pull.collect()).resourceMetrics);
+  if (endpoint !== undefined) return new PushedExport(options, endpoint, pull, metricsText);
+  const meters = new MeterProvider({ resource, readers: [pull] });
+  return { sinks: [], metricsText, announce: () => undefined, shutdown: () => meters.shutdown() };
 }
 
-interface ExporterSettings {
-  readonly url: string;
-  readonly timeoutMillis: Milliseconds;
+/** Spans in batches and metrics every 15 s, by OTLP over HTTP. */
+class PushedExport implements TelemetryExport {
+  readonly sinks: readonly SpanSink[];
+  private readonly watch: CollectorWatch;
+  private readonly timeoutMs: Milliseconds;
+  private readonly metrics: PeriodicExportingMetricReader;
+  private readonly meters: MeterProvider;
+  private readonly spans: BatchSpanProcessor;
+  private readonly gate: SpanGate;
+
+  constructor(
+    private readonly options: ExportOptions,
+    private readonly endpoint: string,
+    pull: IMetricReader,
+    readonly metricsText: () => Promise<string>,
+  ) {
+    const { time: clock, logger, resource, scope, exportTimeoutMs } = options;
+    this.timeoutMs = exportTimeoutMs ?? EXPORT_TIMEOUT_MS;
+    this.watch = new CollectorWatch({ endpoint, clock, logger });
+    this.metrics = this.metricReader();
+    this.meters = new MeterProvider({ resource, readers: [pull, this.metrics] });
+    this.spans = this.spanProcessor();
+    this.gate = new SpanGate({
+      processor: this.spans,
+      watch: this.watch,
+      meters: this.meters,
+      resource,
+      scope,
+      limit: BATCH.maxQueueSize,
+      limitWhileDown: QUEUE_WHILE_DOWN,
+    });
+    this.sinks = [this.gate];
+    this.announce();
+  }
+
+  announce(): void {
+    void this.metrics.forceFlush().catch(() => undefined);
+  }
+
+  async shutdown(withinMs: Milliseconds | undefined): Promise<void> {
+    const { time } = this.options;
+    const begunAt = time.epochNow();
+    const pending = new Set<Signal>(['traces', 'metrics']);
+    const ended = (signal: Signal) => (): void => {
+      pending.delete(signal);
+    };
+    const ends = [
+      this.spans.shutdown().then(ended('traces'), ended('traces')),
+      this.meters.shutdown().then(ended('metrics'), ended('metrics')),
+    ];
+    const limitMs = withinMs ?? (this.watch.isDown() ? SHUTDOWN_WHILE_DOWN_MS : SHUTDOWN_MS);
+    // A dead collector must not hold the process, nor make its end look like a failure.
+    await settledWithin(limitMs, Promise.all(ends), time);
+    this.gate.abandon();
+    for (const signal of pending) this.watch.failed(signal, 'timeout', begunAt);
+  }
+
+  /** The processor tells the meters how many spans it sent, and how many it could not. */
+  private spanProcessor(): BatchSpanProcessor {
+    const exporter = new OTLPTraceExporter(this.settingsOf('traces'));
+    const send = boundedExport<Parameters<typeof exporter.export>[0]>((spans, done) => {
+      exporter.export(spans, done);
+    }, this.boundsOf('traces'));
+    return new BatchSpanProcessor({
+      ...BATCH,
+      exportTimeoutMillis: this.timeoutMs,
+      exporter: {
+        export: (spans, done) => {
+          send(spans, (result) => {
+            this.gate.released(spans.length, result.code === ExportResultCode.SUCCESS);
+            done(result);
+          });
+        },
+        forceFlush: () => exporter.forceFlush(),
+        shutdown: () => exporter.shutdown(),
+      },
+      selfObsMeterProvider: this.meters,
+    });
+  }
+
+  private metricReader(): PeriodicExportingMetricReader {
+    const exporter = new OTLPMetricExporter(this.settingsOf('metrics'));
+    const send = boundedExport<Parameters<typeof exporter.export>[0]>((metrics, done) => {
+      exporter.export(metrics, done);
+    }, this.boundsOf('metrics'));
+    return new PeriodicExportingMetricReader({
+      exporter: {
+        export: send,
+        forceFlush: () => exporter.forceFlush(),
+        shutdown: () => exporter.shutdown(),
+      },
+      exportIntervalMillis: METRIC_INTERVAL_MS,
+      exportTimeoutMillis: Math.min(this.timeoutMs, METRIC_INTERVAL_MS),
+      metricProducers: [this.options.registry],
+    });
+  }
+
+  private settingsOf(signal: Signal): { readonly url: string; readonly timeoutMillis: Milliseconds } {
+    return {
+      url: `${this.endpoint.replace(/\/+$/, '')}/v1/${signal}`,
+      timeoutMillis: this.timeoutMs,
+    };
+  }
+
+  private boundsOf(signal: Signal): BoundedExportOptions {
+    const { time } = this.options;
+    return { signal, watch: this.watch, time, timeoutMs: this.timeoutMs };
+  }
 }
 
-/** The processor tells the meters how many spans it sent, and how many it dropped. */
-function batchProcessor(exporter: ExporterSettings, meters: MeterProvider): BatchSpanProcessor {
-  return new BatchSpanProcessor({
-    ...BATCH,
-    exportTimeoutMillis: exporter.timeoutMillis,
-    exporter: new OTLPTraceExporter(exporter),
-    selfObsMeterProvider: meters,
-  });
-}
-
-function periodicReader(exporter: ExporterSettings, registry: MetricRegistry): PeriodicExportingMetricReader {
-  return new PeriodicExportingMetricReader({
-    exporter: new OTLPMetricExporter(exporter),
-    exportIntervalMillis: METRIC_INTERVAL_MS,
-    exportTimeoutMillis: Math.min(exporter.timeoutMillis, METRIC_INTERVAL_MS),
-    metricProducers: [registry],
-  });
-}
-
-function settingsOf(
-  endpoint: string,
-  signal: 'traces' | 'metrics',
-  timeoutMillis: Milliseconds,
-): ExporterSettings {
-  return { url: `${endpoint.replace(/\/+$/, '')}/v1/${signal}`, timeoutMillis };
+/** Waits for something that never rejects, but not longer than that. */
+async function settledWithin(limitMs: Milliseconds, work: Promise<unknown>, timers: Timers): Promise<void> {
+  const enough = new AbortController();
+  const bound = sleep(limitMs, timers, enough.signal);
+  await Promise.race([work, bound]);
+  enough.abort();
+  await bound.catch(() => undefined);
 }
 
 /** Reads when asked, and pushes nothing. */

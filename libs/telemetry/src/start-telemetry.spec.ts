@@ -74,6 +74,14 @@ class Sink {
     return this.received.filter((one) => one.path === path);
   }
 
+  /** Waits for the `count`-th request. */
+  async until(path: string, count: number): Promise<void> {
+    while (this.at(path).length < count)
+      await new Promise<void>((resolve) =>
+        this.server?.once('request', (_, response) => response.once('close', resolve)),
+      );
+  }
+
   async close(): Promise<void> {
     this.server?.closeAllConnections();
     await new Promise((resolve) => this.server?.close(resolve));
@@ -162,6 +170,15 @@ describe('startTelemetry', () => {
     expect(sink.at('/v1/traces')).toEqual([]);
   });
 
+  it('shows the collector every series at zero right at the start, and after a reload the new ones', async () => {
+    const telemetry = start({ endpoint });
+    await sink.until('/v1/metrics', 1);
+    expect(sink.at('/v1/metrics')[0]?.body).toContain('weir.upstream.attempts');
+    telemetry.relabel({ ...OPTIONS.labels, routes: ['m1', 'a-late-route'] });
+    await sink.until('/v1/metrics', 2);
+    expect(sink.at('/v1/metrics')[1]?.body).toContain('a-late-route');
+  }, 10_000);
+
   it('outlives a dead collector: metrics stay, lost spans are counted, the end is bounded', async () => {
     const dead = new Sink();
     const nowhere = await dead.listen();
@@ -178,9 +195,9 @@ describe('startTelemetry', () => {
 
   it('ends within its bound though the collector never answers', async () => {
     const silent = new Sink(() => undefined);
-    const telemetry = start({ endpoint: await silent.listen(), shutdownMs: 50, exportTimeoutMs: 1000 });
+    const telemetry = start({ endpoint: await silent.listen(), exportTimeoutMs: 1000 });
     telemetry.retryObserver().decided(DECISION)();
-    await telemetry.shutdown();
+    await telemetry.shutdown(50);
     await silent.close();
   });
 

@@ -2,7 +2,6 @@ import { context } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import {
-  sleep,
   systemClock,
   systemRandom,
   systemTimers,
@@ -48,8 +47,6 @@ export interface TelemetryOptions {
   readonly sinks?: readonly SpanSink[];
   /** The longest that one export may take, retries included. Default 10 s. */
   readonly exportTimeoutMs?: Milliseconds;
-  /** The longest that `shutdown` takes. Default 5 s. */
-  readonly shutdownMs?: Milliseconds;
   readonly time?: Clock & Timers;
   readonly random?: Random;
 }
@@ -72,13 +69,12 @@ export interface Telemetry {
   metricsText(): Promise<string>;
   /**
    * Flushes; never rejects.
-   * @param withinMs the longest it may take; default `shutdownMs`
+   * @param withinMs the longest it may take; default 2 s, half a second where the last export failed
    */
   shutdown(withinMs?: Milliseconds): Promise<void>;
 }
 
 const SCOPE = { name: 'weir' };
-const SHUTDOWN_MS: Milliseconds = 5_000;
 
 /** Starts telemetry, once per process: the async context and undici's channels are the process's. */
 export function startTelemetry(options: TelemetryOptions): Telemetry {
@@ -109,7 +105,7 @@ class RunningTelemetry implements Telemetry {
   private readonly way: ReturnType<typeof openExport>;
   private readonly stopUndiciSpans: () => void;
 
-  constructor(private readonly options: TelemetryOptions) {
+  constructor(options: TelemetryOptions) {
     const { labels, service, time = SYSTEM_TIME } = options;
     const resource = resourceFromAttributes({
       'service.name': service.name,
@@ -129,6 +125,8 @@ class RunningTelemetry implements Telemetry {
       resource,
       scope: SCOPE,
       registry,
+      time,
+      logger: options.logger,
     });
     this.recorder = new SpanRecorder({
       clock: time,
@@ -162,6 +160,7 @@ class RunningTelemetry implements Telemetry {
   relabel(labels: ConfiguredLabels): void {
     this.guard.configure(labels);
     this.instruments.zero(labels);
+    this.way.announce();
   }
 
   serverSpans(server: FastifyInstance): void {
@@ -178,13 +177,7 @@ class RunningTelemetry implements Telemetry {
 
   async shutdown(withinMs?: Milliseconds): Promise<void> {
     this.stopUndiciSpans();
-    const enough = new AbortController();
-    const { shutdownMs = SHUTDOWN_MS, time = SYSTEM_TIME } = this.options;
-    const bound = sleep(withinMs ?? shutdownMs, time, enough.signal);
-    // A dead collector must not hold the process, nor make its end look like a failure.
-    await Promise.race([this.way.shutdown(), bound]).catch(() => undefined);
-    enough.abort();
-    await bound.catch(() => undefined);
+    await this.way.shutdown(withinMs);
     context.disable();
   }
 }
