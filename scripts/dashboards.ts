@@ -3,8 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format } from 'prettier';
 import { dashboardOf } from '../grafana/src/dashboard.js';
-import { weirTeam } from '../grafana/src/weir-team.js';
-import { weir } from '../grafana/src/weir.js';
+import { DASHBOARDS } from '../grafana/src/dashboards.js';
 
 const FOLDER = join(__dirname, '../grafana/dashboards');
 
@@ -17,7 +16,7 @@ function present(path: string): string {
 }
 
 async function main(check: boolean): Promise<void> {
-  for (const spec of [weir, weirTeam]) {
+  for (const spec of DASHBOARDS) {
     const name = `${spec.uid}.json`;
     const path = join(FOLDER, name);
     const json = await format(JSON.stringify(dashboardOf(spec)), { parser: 'json', printWidth: 110 });
