@@ -1,9 +1,8 @@
 import { seededRandom } from '@weir/kernel';
 import { judgeLive, numbersOf } from './judge.js';
-import { runPlans } from './live.js';
 import { openLoop } from './open-loop.js';
 import { MAX_WAIT_MS, QUOTA_RATE } from './plan.js';
-import type { LiveRun } from './run.js';
+import { runLive, type LiveRun } from './run.js';
 import type { LiveCall } from './undici-callers.js';
 
 const CI_MINUTES = 2;
@@ -18,12 +17,10 @@ describe('pacing in the running gateway, at twice the quota, shape unknown', () 
   let runs: readonly LiveRun[];
 
   beforeAll(async () => {
-    const plans = [
-      { shape: 'sliding', minutes: CI_MINUTES, seed: 301 },
-      { shape: 'quantum(1)', minutes: CI_MINUTES, seed: 302 },
-    ] as const;
-    // Both at once, however few cores there are: they cost little.
-    runs = await runPlans(plans, plans.length);
+    runs = await Promise.all([
+      runLive({ shape: 'sliding', minutes: CI_MINUTES, seed: 301 }),
+      runLive({ shape: 'quantum(1)', minutes: CI_MINUTES, seed: 302 }),
+    ]);
   }, 420_000);
 
   it.each([0, 1])('keeps every promise of shape %i, by the ledger of the provider', (at) => {

@@ -1,28 +1,27 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { REPOSITORY } from '../processes.js';
 import { verdictLine } from '../verdict.js';
 import { judgeLive } from './judge.js';
 import { isShape, SHAPE_NAMES, type LivePlan, type ShapeName } from './plan.js';
 import { livePage, liveTable } from './report.js';
-import { runLive, type LiveRun } from './run.js';
+import { runLive } from './run.js';
 
 const FOLDER = join(REPOSITORY, 'docs/benchmarks');
 const MINUTES = 10;
 const FIRST_SEED = 201;
 
 /**
- * The running gateway against the simulator: `--minutes=10`, `--shapes=sliding,quantum(1)`, and `--at-once=2` of the
- * shapes (as many as there are cores). With all shapes and minutes docs/benchmarks/live.md is written.
+ * The running gateway against the simulator: `--minutes=10`, `--shapes=sliding,quantum(1)`. With the defaults
+ * docs/benchmarks/live.md is written.
  * @returns whether every verdict holds
  */
 export async function live(options: readonly string[]): Promise<boolean> {
   const minutes = Number(valueOf(options, 'minutes') ?? MINUTES);
   const shapes = shapesOf(valueOf(options, 'shapes'));
-  const atOnce = Number(valueOf(options, 'at-once') ?? availableParallelism());
-  const plans = shapes.map((shape, at) => ({ shape, minutes, seed: FIRST_SEED + at }));
-  const runs = await runPlans(plans, atOnce);
+  const plans = shapes.map((shape, at): LivePlan => ({ shape, minutes, seed: FIRST_SEED + at }));
+  // All at once: each takes a tenth of a core.
+  const runs = await Promise.all(plans.map(runLive));
   const verdicts = runs.flatMap((run) => judgeLive(run));
   console.log(`${liveTable(runs)}\n`);
   for (const verdict of verdicts) console.log(verdictLine(verdict));
@@ -34,17 +33,6 @@ export async function live(options: readonly string[]): Promise<boolean> {
     );
   }
   return verdicts.every(({ holds }) => holds);
-}
-
-/** So many plans at a time; results in the order of the plans. */
-export async function runPlans(plans: readonly LivePlan[], atOnce: number): Promise<readonly LiveRun[]> {
-  const rest = plans.entries();
-  const runs: LiveRun[] = [];
-  const lane = async (): Promise<void> => {
-    for (const [at, plan] of rest) runs[at] = await runLive(plan);
-  };
-  await Promise.all(Array.from({ length: Math.min(plans.length, atOnce) }, lane));
-  return runs;
 }
 
 function shapesOf(list: string | undefined): readonly ShapeName[] {

@@ -27,8 +27,8 @@ export const WINDOW_SECONDS = 20;
 export const LOAD = 2;
 /** How long a caller waits: a window. */
 export const MAX_WAIT_MS = 1000 * WINDOW_SECONDS;
-/** Spread of the one-way delay on loopback, of a machine that has more to do. */
-export const DELAY_SPREAD_MS = 50;
+/** Spread of the one-way delay on loopback, of a machine that has more to do. Half a per cent of the window, and so of the quota. */
+export const DELAY_SPREAD_MS = 100;
 /** Requests that the quota has room for in a second. */
 export const QUOTA_RATE = LIMIT / WINDOW_SECONDS;
 

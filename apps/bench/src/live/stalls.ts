@@ -50,14 +50,19 @@ export function unionOf(...logs: readonly (readonly Stall[])[]): readonly Stall[
   return union;
 }
 
-/** How much of a time was stalled. @param stalls without overlap */
+/** How much of a time was stalled. @param stalls in order, without overlap */
 export function stalledIn(
   from: EpochMilliseconds,
   to: EpochMilliseconds,
   stalls: readonly Stall[],
 ): Milliseconds {
-  const each = stalls.map((stall) => Math.min(stall.to, to) - Math.max(stall.from, from));
-  return each.reduce((sum, ms) => sum + Math.max(0, ms), 0);
+  let sum = 0;
+  for (let at = firstAfter(from, stalls); at < stalls.length; at += 1) {
+    const stall = stalls[at];
+    if (stall === undefined || stall.from >= to) break;
+    sum += Math.min(stall.to, to) - Math.max(stall.from, from);
+  }
+  return sum;
 }
 
 /** How much longer something takes that begins at `from` and needs so much time of running. @param stalls in order, without overlap */
@@ -67,10 +72,21 @@ export function stalledFrom(
   stalls: readonly Stall[],
 ): Milliseconds {
   let end = from + runningMs;
-  for (const stall of stalls) {
-    if (stall.to <= from) continue;
-    if (stall.from >= end) break;
+  for (let at = firstAfter(from, stalls); at < stalls.length; at += 1) {
+    const stall = stalls[at];
+    if (stall === undefined || stall.from >= end) break;
     end += stall.to - Math.max(stall.from, from);
   }
   return end - from - runningMs;
+}
+
+/** The first that is not over by then: a run has thousands of stalls, and tens of thousands of calls. */
+function firstAfter(time: EpochMilliseconds, stalls: readonly Stall[]): number {
+  let [low, high] = [0, stalls.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((stalls[middle]?.to ?? Infinity) > time) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
