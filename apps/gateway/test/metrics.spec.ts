@@ -7,6 +7,7 @@ const CALLERS = 40;
 describe('/metrics after a mixed run', () => {
   let house: House;
   let metrics: ReadonlyMap<string, number>;
+  let before: ReadonlyMap<string, number>;
 
   /** The sum of a family's samples whose labels contain all of these. */
   function sum(name: string, ...labels: readonly string[]): number {
@@ -22,6 +23,7 @@ describe('/metrics after a mixed run', () => {
       account: { limits: { tokensPerMinute: 1_000_000, concurrency: 8 }, windowSeconds: 0.2 },
       retry: { maxAttempts: 3, budgetRatio: 1 },
     });
+    before = await house.metrics();
     await house.sim.quota({ requestsPerMinute: 12, concurrency: 5, windowSeconds: 0.5 });
     await house.sim.faults(
       { times: 2, status: 500 },
@@ -66,6 +68,12 @@ describe('/metrics after a mixed run', () => {
     expect(sum('gen_ai_client_inference_usage_output_tokens_total')).toBe(tokens.completion);
     const failed = sum('weir_upstream_attempts_total', 'weir_attempt_outcome="error"');
     expect(failed).toBe(aborted + rejected.fault - 2);
+  });
+
+  it('shows every counter at zero before its first count, which Prometheus would not see otherwise', () => {
+    const counted = [...metrics].filter(([sample, value]) => /_total\{/.test(sample) && value > 0);
+    expect(counted.length).toBeGreaterThan(20);
+    expect(counted.filter(([sample]) => before.get(sample) !== 0)).toEqual([]);
   });
 
   it('counts every request once', () => {

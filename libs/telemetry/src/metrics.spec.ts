@@ -361,27 +361,3 @@ describe('labels', () => {
     ]);
   });
 });
-
-describe('zero series', () => {
-  it('exist for what is configured, before anything happened', async () => {
-    const { instruments, lines } = setUp();
-    instruments.zero(LABELS);
-    expect(await lines('weir_upstream_attempts')).toEqual(
-      ['ok', 'throttled', 'error', 'timeout', 'cancelled'].map(
-        (outcome) =>
-          `weir_upstream_attempts_total{${AT},weir_account="main",weir_attempt_outcome="${outcome}"} 0`,
-      ),
-    );
-    expect(await lines('weir_requests')).toHaveLength(2 * 8);
-    expect(await lines('weir_upstream_throttled')).toHaveLength(2 * 7);
-    expect(await lines('weir_quota_tokens')).toHaveLength(2);
-  });
-
-  it('stay bounded, however much is configured', () => {
-    const { instruments } = setUp();
-    const teams = Array.from({ length: 5000 }, (_, index) => ({ id: `t${index}`, templates: ['a', 'b'] }));
-    instruments.zero({ ...LABELS, teams });
-    expect(instruments.requests.size).toBeLessThanOrEqual(5000);
-    expect(instruments.throttled.size).toBeLessThanOrEqual(5000);
-  });
-});

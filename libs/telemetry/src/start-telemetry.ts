@@ -29,6 +29,7 @@ import { TracedLimiter } from './traced-limiter.js';
 import { TracedRetries } from './traced-retries.js';
 import { TracedStreamClient } from './traced-stream-client.js';
 import { startUndiciSpans } from './undici-spans.js';
+import { zeroSeries } from './zero-series.js';
 
 /** How to observe. Nothing is read from the environment here. */
 export interface TelemetryOptions {
@@ -116,7 +117,7 @@ class RunningTelemetry implements Telemetry {
     const instruments = (this.instruments = new Instruments(registry));
     const guard = (this.guard = new LabelGuard(labels));
     const accounts = new Map(labels.accounts.map((account) => [account.id, account]));
-    instruments.zero(labels);
+    zeroSeries(instruments, labels);
     this.limiterMetrics = new LimiterMetrics({ registry, instruments, guard, accounts, clock: time });
     this.healthMetrics = new HealthMetrics(registry, guard, accounts);
     this.way = openExport({
@@ -159,7 +160,7 @@ class RunningTelemetry implements Telemetry {
 
   relabel(labels: ConfiguredLabels): void {
     this.guard.configure(labels);
-    this.instruments.zero(labels);
+    zeroSeries(this.instruments, labels);
     this.way.announce();
   }
 
