@@ -1,4 +1,6 @@
+import type { Clock } from '@weir/kernel';
 import type { LabelGuard } from './label-guard.js';
+import { LeftStates } from './left-states.js';
 import type { Reading } from './metric-families.js';
 import { METRICS } from './metric-names.js';
 import type { MetricRegistry } from './metric-registry.js';
@@ -28,9 +30,11 @@ export class HealthMetrics {
     registry: MetricRegistry,
     private readonly guard: LabelGuard,
     private readonly accounts: ReadonlyMap<string, AccountLabels>,
+    clock: Clock,
   ) {
+    const unparked = new LeftStates(clock);
     registry.gauge(METRICS.breakerState, () => this.breakers());
-    registry.gauge(METRICS.accountParked, () => this.parked());
+    registry.gauge(METRICS.accountParked, () => unparked.with(this.parked()));
   }
 
   watch(read: () => HealthReading): void {
@@ -44,9 +48,9 @@ export class HealthMetrics {
         yield { labels: [...this.labelsOf(account, model), each], value: each === state ? 1 : 0 };
   }
 
-  private *parked(): Generator<Reading<number>> {
+  private *parked(): Generator<readonly string[]> {
     for (const { account, model = '*', reason } of this.read?.().parked ?? [])
-      yield { labels: [...this.labelsOf(account, model), reason], value: 1 };
+      yield [...this.labelsOf(account, model), reason];
   }
 
   private labelsOf(account: string, model: string): readonly string[] {

@@ -3,6 +3,7 @@ import type { DimensionStatus, Ending, LimiterStatus, QuotaObservation } from '@
 import { bucketLabel, isBreakerGate } from './buckets.js';
 import type { Instruments } from './instruments.js';
 import type { LabelGuard } from './label-guard.js';
+import { LeftStates } from './left-states.js';
 import type { Reading } from './metric-families.js';
 import { METRICS } from './metric-names.js';
 import type { MetricRegistry } from './metric-registry.js';
@@ -24,10 +25,12 @@ export class LimiterMetrics implements LimiterWatch {
   private readonly waiting = new WaitingRoom();
   private readonly running = new WaitingRoom();
   private readonly remaining = new Map<string, Reading<number>>();
+  private readonly formerShapes: LeftStates;
   private status: (() => LimiterStatus) | undefined;
 
   constructor(private readonly options: LimiterMetricsOptions) {
     const { registry, clock } = options;
+    this.formerShapes = new LeftStates(clock);
     registry.gauge(METRICS.queueDepth, () => counts(this.waiting));
     registry.gauge(METRICS.inflight, () => counts(this.running));
     registry.gauge(METRICS.queueOldest, () => ages(this.waiting, clock.now()));
@@ -35,7 +38,7 @@ export class LimiterMetrics implements LimiterWatch {
     registry.gauge(METRICS.bucketLimit, () => this.dimensions((dimension) => dimension.limit));
     registry.gauge(METRICS.bucketLevel, () => this.dimensions((dimension) => dimension.room));
     registry.gauge(METRICS.bucketPaused, () => this.dimensions((dimension) => dimension.pausedForMs / 1000));
-    registry.gauge(METRICS.bucketShape, () => this.shapes());
+    registry.gauge(METRICS.bucketShape, () => this.formerShapes.with(this.shapes()));
   }
 
   /** Takes the levels from this limiter from now on. */
@@ -84,10 +87,9 @@ export class LimiterMetrics implements LimiterWatch {
       .filter(({ value }) => Number.isFinite(value));
   }
 
-  private *shapes(): Generator<Reading<number>> {
+  private *shapes(): Generator<readonly string[]> {
     for (const dimension of this.tightest().values())
-      if (dimension.shape !== undefined)
-        yield { labels: [...this.labelsOf(dimension), dimension.shape], value: 1 };
+      if (dimension.shape !== undefined) yield [...this.labelsOf(dimension), dimension.shape];
   }
 
   private tightest(): ReadonlyMap<string, DimensionStatus> {

@@ -231,7 +231,7 @@ export const METRICS = {
     name: 'weir.bucket.shape',
     type: 'gauge',
     unit: '',
-    description: 'Always 1; the label tells the declared or learned shape of a dimension.',
+    description: '1 for the declared or learned shape of a dimension, 0 for a while for one that it had.',
     labels: [...OF_ACCOUNT, A.team, A.bucket, A.shape],
   },
   breakerState: {
@@ -245,7 +245,8 @@ export const METRICS = {
     name: 'weir.account.parked',
     type: 'gauge',
     unit: '',
-    description: 'Always 1, for accounts and models that are not called: spent quotas and refused keys.',
+    description:
+      '1 for accounts and models that are not called (spent quotas, refused keys), 0 for a while once they are again.',
     labels: [...OF_ACCOUNT, A.parkedReason],
   },
   providerRemaining: {

@@ -271,6 +271,12 @@ describe('limiter metrics', () => {
     expect((await lines('weir_bucket_level{'))[0]).toBe(`weir_bucket_level{${account}} 400`);
     expect((await lines('weir_bucket_paused_seconds{'))[1]).toBe(`weir_bucket_paused_seconds{${model}} 1.5`);
     expect(await lines('weir_bucket_shape{')).toEqual([`weir_bucket_shape{${model},weir_shape="sliding"} 1`]);
+    const learned = { ...status, dimensions: [{ ...status.dimensions[1]!, shape: 'unknown: spaced cells' }] };
+    limiter.watch(() => learned);
+    expect(await lines('weir_bucket_shape{')).toEqual([
+      `weir_bucket_shape{${model},weir_shape="unknown: spaced cells"} 1`,
+      `weir_bucket_shape{${model},weir_shape="sliding"} 0`,
+    ]);
   });
 
   it('counts who waits and who runs, and how old the oldest is', async () => {

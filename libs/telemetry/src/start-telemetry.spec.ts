@@ -227,6 +227,10 @@ describe('startTelemetry', () => {
     expect(lines).toContain(
       'weir_account_parked{gen_ai_provider_name="openai",gen_ai_request_model="*",weir_account="main",weir_parked_reason="auth"} 1',
     );
+    telemetry.health(() => ({ breakers: [], parked: [] }));
+    expect(await telemetry.metricsText()).toContain(
+      'weir_account_parked{gen_ai_provider_name="openai",gen_ai_request_model="*",weir_account="main",weir_parked_reason="auth"} 0',
+    );
     expect(lines).toContain(
       'weir_requests_total{gen_ai_request_model="late",weir_team="search",gen_ai_prompt_name="none",weir_priority="normal",weir_outcome="ok"} 0',
     );

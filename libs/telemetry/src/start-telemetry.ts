@@ -119,7 +119,7 @@ class RunningTelemetry implements Telemetry {
     const accounts = new Map(labels.accounts.map((account) => [account.id, account]));
     zeroSeries(instruments, labels);
     this.limiterMetrics = new LimiterMetrics({ registry, instruments, guard, accounts, clock: time });
-    this.healthMetrics = new HealthMetrics(registry, guard, accounts);
+    this.healthMetrics = new HealthMetrics(registry, guard, accounts, time);
     this.way = openExport({
       endpoint: options.endpoint,
       exportTimeoutMs: options.exportTimeoutMs,
