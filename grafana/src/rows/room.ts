@@ -7,8 +7,8 @@ const NAMED = legend(A.account, A.team, A.requestModel, A.bucket);
 /** Every replica tells of the same dimension: the fullest counts. */
 const LEVEL = `min by (${DIMENSION}) (${dimension(M.bucketLevel)})`;
 const LIMIT = `max by (${DIMENSION}) (${dimension(M.bucketLimit)})`;
-/** Always 1. A dimension that learns has its old shape beside the new one for a while. */
-const SHAPE = `max by (${DIMENSION}, weir_shape) (${dimension(M.bucketShape)})`;
+/** The shape that is: one that a dimension had is 0 beside it for a while. */
+const SHAPE = `(max by (${DIMENSION}, weir_shape) (${dimension(M.bucketShape)}) == 1)`;
 
 /** Row 3: how much of each limit is in use, and who waits for it. */
 export const roomRow: RowSpec = {
