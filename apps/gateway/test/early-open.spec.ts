@@ -72,6 +72,8 @@ describe('a streaming caller who waits long', () => {
     expect(reply.text).toMatch(/^: x-weir-reason: upstream_rate_limited$/m);
     expect(reply.text).toMatch(/^: x-should-retry: false$/m);
     expect(reply.text).toMatch(/^: retry-after-ms: \d{3,4}$/m);
+    expect(reply.text).toMatch(/^: x-weir-account: main$/m);
+    expect(reply.text).toMatch(/^: x-weir-attempts: 2$/m);
     expect(errorIn(reply.text.split('event: error\ndata: ')[1] ?? '').code).toBe('upstream_rate_limited');
     expect(reply.text).not.toContain('[DONE]');
   });

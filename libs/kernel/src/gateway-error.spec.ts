@@ -24,6 +24,17 @@ describe('GatewayError', () => {
     expect(new GatewayError('queue_full', 'full').status).toBe(503);
   });
 
+  it('is the same after calls, and tells them', () => {
+    const cause = new Error('reset');
+    const detail = { origin: 'provider', failure: 'overloaded', hintMs: 5, param: 'x', cause } as const;
+    const error = new GatewayError('upstream_unavailable', 'no', { ...detail, sent: true, anonymous: true });
+    const calls = { account: 'main', attempts: 2 };
+    const told = error.after(calls);
+    expect(told).toMatchObject({ ...detail, sent: true, anonymous: true, calls });
+    expect([told.message, told.cause, told.status, error.calls]).toEqual(['no', cause, 502, undefined]);
+    expect(told).toBeInstanceOf(GatewayError);
+  });
+
   it('keeps the text of a bug out of the message', () => {
     const bug = new TypeError('secret prompt in here');
     const error = toGatewayError(bug);

@@ -63,6 +63,13 @@ export interface PassThrough {
   readonly body: Uint8Array;
 }
 
+/** Whom a request called before it failed, and how often. */
+export interface CallsMade {
+  /** The account that it called last. */
+  readonly account: string;
+  readonly attempts: number;
+}
+
 /** What a GatewayError carries besides code and message. */
 export interface GatewayErrorDetail {
   /** Default `gateway`. */
@@ -89,6 +96,8 @@ export interface GatewayErrorDetail {
   /** True once visible output was handed to the caller: nothing may be replayed. */
   readonly committed?: boolean;
   readonly passThrough?: PassThrough;
+  /** Absent where nobody was called. */
+  readonly calls?: CallsMade;
   readonly cause?: unknown;
 }
 
@@ -110,6 +119,7 @@ export class GatewayError extends Error {
   readonly sent: boolean;
   readonly committed: boolean;
   readonly passThrough: PassThrough | undefined;
+  readonly calls: CallsMade | undefined;
 
   constructor(
     readonly code: ErrorCode,
@@ -129,6 +139,13 @@ export class GatewayError extends Error {
     this.sent = detail.sent ?? false;
     this.committed = detail.committed ?? false;
     this.passThrough = detail.passThrough;
+    this.calls = detail.calls;
+  }
+
+  /** The same error, of a request that had called somebody. */
+  after(calls: CallsMade): GatewayError {
+    const { code, message, cause } = this;
+    return Object.assign(new GatewayError(code, message, { cause }), this, { calls });
   }
 
   /** The status that the caller gets. */

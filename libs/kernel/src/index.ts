@@ -5,6 +5,7 @@ export {
   ERRORS,
   GatewayError,
   toGatewayError,
+  type CallsMade,
   type ErrorCode,
   type FailureClass,
   type GatewayErrorDetail,
@@ -13,4 +14,5 @@ export {
   type TimeoutPhase,
 } from './gateway-error.js';
 export { seededRandom, systemRandom, type Random } from './random.js';
+export { Roster, type Stay } from './roster.js';
 export type { EpochMilliseconds, Milliseconds, Tokens } from './units.js';

@@ -1,4 +1,4 @@
-import { toGatewayError } from '@weir/kernel';
+import { GatewayError, toGatewayError } from '@weir/kernel';
 import type { Limiter, Turn } from '@weir/limiter';
 import type { AttemptLoop } from '@weir/retry';
 import type { StreamClient } from '@weir/upstream';
@@ -43,11 +43,12 @@ export class ChatPipeline {
    * @throws GatewayError before the head (a status) or after it (an in-band event)
    */
   async *run(call: ChatCall, signal: AbortSignal): AsyncGenerator<Outgoing> {
-    const { limiter, earlyOpen, midStream } = this.rooms;
+    const { limiter, router, earlyOpen, midStream } = this.rooms;
     const turn = limiter.enter(call);
+    const course = router.course(call, turn);
     try {
       const steps = this.stepsOf(call, turn, signal);
-      const granted = yield* earlyOpen.until(call, this.open(call, turn, signal), (unwanted) => {
+      const granted = yield* earlyOpen.until(call, this.open(course, signal), (unwanted) => {
         steps.settle(call, unwanted);
       });
       const relay = midStream.relay(call, granted, steps);
@@ -60,26 +61,30 @@ export class ChatPipeline {
       } finally {
         relay.settle();
       }
+    } catch (thrown) {
+      throw told(thrown, course, signal);
     } finally {
       turn.leave();
     }
   }
 
-  /** @param broken the attempt whose answer is asked again, where it is not the first time */
-  private open(call: ChatCall, turn: Turn, signal: AbortSignal, broken?: BrokenAnswer): Promise<Granted> {
-    const { attempts, router } = this.rooms;
-    const course = router.course(call, turn);
+  private open(course: Course, signal: AbortSignal): Promise<Granted> {
     const attempt = (number: number): Promise<Granted> => this.attempt(course, number, signal);
-    if (broken === undefined) return attempts.run(call, course, attempt, signal);
-    const { granted, error } = broken;
+    return this.rooms.attempts.run(course.call, course, attempt, signal);
+  }
+
+  /** Asks again for an answer that broke. */
+  private reopen(course: Course, { granted, error }: BrokenAnswer, signal: AbortSignal): Promise<Granted> {
+    const attempt = (number: number): Promise<Granted> => this.attempt(course, number, signal);
     course.at = granted.permit.target;
-    return attempts.resume(call, course, { broken: { attempt: granted.attempt, error }, attempt }, signal);
+    const broken = { attempt: granted.attempt, error };
+    return this.rooms.attempts.resume(course.call, course, { broken, attempt }, signal);
   }
 
   private stepsOf(call: ChatCall, turn: Turn, signal: AbortSignal): RelaySteps {
     const { limiter, router, settlement } = this.rooms;
     return {
-      reopen: (again, broken) => this.open(again, turn, signal, broken),
+      reopen: (again, broken) => this.reopen(router.course(again, turn), broken, signal),
       head: (granted) => answerHead(call, granted, limiter.quota(call.identity, granted.permit.target)),
       broke: (granted, error) => {
         router.broke(granted.permit, error);
@@ -99,6 +104,7 @@ export class ChatPipeline {
       };
       const joinFrames = midStream.passesOn(course.call, target);
       departure.check(course.call, permit);
+      course.calls = { account: target.account, attempts: attempt };
       const answer = await client.open({ ...request, joinFrames, onSent }, signal);
       router.answered(course, permit);
       return { permit, answer, attempt };
@@ -108,4 +114,10 @@ export class ChatPipeline {
       throw thrown;
     }
   }
+}
+
+/** The error with what was called before it, where its caller has nothing yet that told so. */
+function told(thrown: unknown, { calls }: Course, signal: AbortSignal): unknown {
+  const isTold = !(thrown instanceof GatewayError) || thrown.committed || signal.aborted;
+  return isTold || calls === undefined ? thrown : thrown.after(calls);
 }

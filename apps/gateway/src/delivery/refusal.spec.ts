@@ -35,6 +35,15 @@ describe('toRefusal', () => {
     expect(toRefusal(spent).headers['retry-after']).toBe('60');
   });
 
+  it('tells what was called, where anything was', () => {
+    const error = new GatewayError('upstream_timeout', 'no');
+    expect(toRefusal(error).headers).not.toHaveProperty('x-weir-attempts');
+    expect(toRefusal(error.after({ account: 'main', attempts: 3 })).headers).toMatchObject({
+      'x-weir-account': 'main',
+      'x-weir-attempts': '3',
+    });
+  });
+
   it('promises no time where none is known', () => {
     expect(toRefusal(new GatewayError('invalid_request', 'no')).headers).not.toHaveProperty('retry-after');
   });

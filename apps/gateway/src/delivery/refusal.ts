@@ -24,7 +24,11 @@ export function refusalHeaders(error: GatewayError): Readonly<Record<string, str
   const waits = error.status === 429 || error.status === 503;
   const usualMs = error.failure === 'quota_exhausted' ? SPENT_RETRY_AFTER_MS : DEFAULT_RETRY_AFTER_MS;
   const hintMs = error.hintMs ?? (waits ? usualMs : undefined);
+  const { calls } = error;
   return {
+    ...(calls === undefined
+      ? {}
+      : { 'x-weir-account': calls.account, 'x-weir-attempts': String(calls.attempts) }),
     'x-weir-origin': error.origin,
     'x-weir-reason': error.code,
     // The gateway is the only one who retries: an SDK that retried as well would multiply the calls.

@@ -1,4 +1,4 @@
-import type { Target } from '@weir/kernel';
+import type { CallsMade, Target } from '@weir/kernel';
 import type { Turn } from '@weir/limiter';
 import type { Course as RetryCourse } from '@weir/retry';
 import type { ChatCall } from '../chat-call.js';
@@ -13,6 +13,8 @@ export type Rank = readonly Target[];
 export class Course implements RetryCourse {
   /** Where the latest attempt went. */
   at: Target | undefined;
+  /** Undefined while nobody was called. */
+  calls: CallsMade | undefined;
   private readonly all: readonly Rank[];
   private first = 0;
   private readonly tried = new Set<Target>();
