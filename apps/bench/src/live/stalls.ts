@@ -60,7 +60,7 @@ export function stalledIn(
   for (let at = firstAfter(from, stalls); at < stalls.length; at += 1) {
     const stall = stalls[at];
     if (stall === undefined || stall.from >= to) break;
-    sum += Math.min(stall.to, to) - Math.max(stall.from, from);
+    sum += Math.max(0, Math.min(stall.to, to) - Math.max(stall.from, from));
   }
   return sum;
 }
