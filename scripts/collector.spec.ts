@@ -25,9 +25,27 @@ const config = parse(text('otel/collector.yaml')) as {
       readonly dimensions: readonly { readonly name: string }[];
     };
   };
+  readonly processors: {
+    readonly memory_limiter: { readonly limit_mib: string; readonly spike_limit_mib: number };
+    readonly tail_sampling: {
+      readonly num_traces: string;
+      readonly decision_cache: {
+        readonly sampled_cache_size: number;
+        readonly non_sampled_cache_size: number;
+      };
+    };
+  };
+  readonly exporters: {
+    readonly prometheus: { readonly metric_expiration: string };
+    readonly 'otlp_grpc/jaeger': {
+      readonly sending_queue: { readonly sizer: string; readonly queue_size: number };
+    };
+  };
   readonly service: { readonly pipelines: Readonly<Record<string, Pipeline>> };
 };
 const { pipelines } = config.service;
+/** The number that a variable of collector.yaml has where nobody sets it. */
+const byDefault = (value: string): number => Number(/:-(\d+)\}$/.exec(value)?.[1]);
 
 describe('collector.yaml', () => {
   it('counts spans before any is left out', () => {
@@ -60,6 +78,21 @@ describe('collector.yaml', () => {
     expect(
       named.map(([, first, second]) => first ?? second).filter((name) => !known.includes(name ?? '')),
     ).toEqual([]);
+  });
+
+  it('holds less than its memory limit, however long it runs: beyond it metrics are refused, too', () => {
+    const spanBytes = 1_500;
+    const { memory_limiter: limiter, tail_sampling: tail } = config.processors;
+    const remembered = tail.decision_cache.sampled_cache_size + tail.decision_cache.non_sampled_cache_size;
+    const { sizer, queue_size: queued } = config.exporters['otlp_grpc/jaeger'].sending_queue;
+    expect(sizer).toBe('items');
+    const held = (8 * byDefault(tail.num_traces) + queued) * spanBytes + remembered * 150;
+    expect(held / 2 ** 20).toBeLessThan((byDefault(limiter.limit_mib) - limiter.spike_limit_mib) * 0.75);
+    expect(tail.decision_cache.sampled_cache_size).toBeGreaterThanOrEqual(10 * byDefault(tail.num_traces));
+  });
+
+  it('forgets a gateway that is gone sooner than the alert on absence would take for granted', () => {
+    expect(config.exporters.prometheus.metric_expiration).toBe('90s');
   });
 
   it('gives every variable a default', () => {

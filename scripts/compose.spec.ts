@@ -148,6 +148,18 @@ describe('docker-compose.yml', () => {
     const read = [...collector.matchAll(/env:(\w+)/g)].map(([, name]) => name);
     expect(Object.keys(environment('collector')).filter((name) => !read.includes(name))).toEqual([]);
   });
+
+  it('passes on every variable that the documents tell to turn', () => {
+    const papers = ['docs/observability.md', 'docs/runbooks/WeirSpansLost.md'].map(text).join('\n');
+    const turned = new Set(
+      [...papers.matchAll(/`((?:OTELCOL|WEIR_(?:TRACE|ALERT))_\w+)`/g)].map(([, name = '']) => name),
+    );
+    const passed = services.flatMap(([, { environment: variables = {} }]) =>
+      Object.entries(variables).filter(([name, value]) => value.startsWith(`\${${name}:-`)),
+    );
+    expect(turned.size).toBeGreaterThan(4);
+    expect([...turned].filter((name) => !passed.some(([known]) => known === name))).toEqual([]);
+  });
 });
 
 describe('docker-compose.provider.yml', () => {
