@@ -175,6 +175,23 @@ describe('a stream', () => {
     });
   });
 
+  it('is broken by words alone where nothing follows them, and by nothing that an answer follows', async () => {
+    const complaint = event('{"detail":"Too many requests"}');
+    const role = event('{"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}');
+    expect((await stream(role, complaint, DONE)).failure).toMatchObject({ ...REQUESTS, committed: false });
+    for (const end of ['', DONE])
+      expect((await stream(TEXT, complaint, end)).failure).toMatchObject({
+        committed: true,
+        upstreamStatus: 429,
+      });
+    for (const whole of [
+      [complaint, TEXT, DONE],
+      [TEXT, complaint, TEXT, DONE],
+      [TEXT, STOP, complaint, DONE],
+    ])
+      expect(await stream(...whole)).toEqual({ text: whole.join(''), failure: undefined });
+  });
+
   it.each([
     ['filter results at its head', '{"choices":[],"prompt_filter_results":[{"prompt_index":0}]}'],
     ['a status of its own', '{"status":"in_progress","message":"queued"}'],

@@ -23,8 +23,8 @@ export class StreamAssembly implements Assembly {
   private readonly closed = new Set<number>();
   /** Something of an answer came: choices, or what they cost. */
   private sawAnswer = false;
-  /** What may be a refusal, should nothing of an answer follow. */
-  private complaint: Buffer | undefined;
+  /** What is a refusal where no output follows, and how much had come before it. */
+  private complaint: { readonly body: Buffer; readonly after: number } | undefined;
   private sawEnd = false;
   private over = false;
 
@@ -119,15 +119,17 @@ export class StreamAssembly implements Assembly {
       this.fail({ kind: 'refused', inBand: true, body: data });
       return true;
     }
-    if (content === 'complaint') this.complaint ??= data;
+    if (data !== undefined && content === 'complaint' && this.refusal === undefined)
+      this.complaint = { body: data, after: this.tally.visibleBytes };
     this.sawAnswer ||= content === 'answer' || facts.usage !== undefined || facts.ended;
     return false;
   }
 
-  /** The complaint, where nothing of an answer came with it. */
+  /** The complaint that was the last word; none where it came after the end. */
   private get refusal(): Fault | undefined {
-    const { complaint: body } = this;
-    return body === undefined || this.sawAnswer ? undefined : { kind: 'refused', inBand: true, body };
+    const { complaint } = this;
+    if (complaint?.after !== this.tally.visibleBytes || this.isWhole) return undefined;
+    return { kind: 'refused', inBand: true, body: complaint.body };
   }
 
   /** A choice that finished stays finished: Azure sends filter results after it. */
@@ -146,8 +148,9 @@ export class StreamAssembly implements Assembly {
 
   /** `[DONE]` without anything of an answer is an empty generation: safe to ask again. */
   private done(event: SseEvent): void {
-    if (!this.sawAnswer) {
-      this.fail(this.refusal ?? { kind: 'empty' });
+    const fault = this.refusal ?? (this.sawAnswer ? undefined : ({ kind: 'empty' } as const));
+    if (fault) {
+      this.fail(fault);
       return;
     }
     this.sawEnd = true;
