@@ -1,8 +1,8 @@
 import { abortReason } from '@weir/kernel';
 
-/** Somebody who waits under a signal. */
+/** Somebody who waits, perhaps under a signal. */
 export interface Abortable {
-  readonly signal: AbortSignal;
+  readonly signal: AbortSignal | undefined;
   abandon(reason: Error): void;
 }
 
@@ -14,16 +14,16 @@ export class AbortWatch {
   private readonly bySignal = new Map<AbortSignal, Watched>();
 
   add(waiter: Abortable): void {
-    const watched = this.bySignal.get(waiter.signal);
-    if (watched) {
-      watched.add(waiter);
-      return;
-    }
-    this.bySignal.set(waiter.signal, new Watched(waiter));
+    const { signal } = waiter;
+    if (signal === undefined) return;
+    const watched = this.bySignal.get(signal);
+    if (watched) watched.add(waiter);
+    else this.bySignal.set(signal, new Watched(signal, waiter));
   }
 
   remove(waiter: Abortable): void {
-    if (this.bySignal.get(waiter.signal)?.remove(waiter)) this.bySignal.delete(waiter.signal);
+    const { signal } = waiter;
+    if (signal !== undefined && this.bySignal.get(signal)?.remove(waiter)) this.bySignal.delete(signal);
   }
 }
 
@@ -31,8 +31,11 @@ export class AbortWatch {
 class Watched {
   private others: Set<Abortable> | undefined;
 
-  constructor(private first: Abortable | undefined) {
-    first?.signal.addEventListener('abort', this);
+  constructor(
+    private readonly signal: AbortSignal,
+    private first: Abortable | undefined,
+  ) {
+    signal.addEventListener('abort', this);
   }
 
   add(waiter: Abortable): void {
@@ -45,12 +48,12 @@ class Watched {
     if (this.first === waiter) this.first = undefined;
     else this.others?.delete(waiter);
     if (this.first || this.others?.size) return false;
-    waiter.signal.removeEventListener('abort', this);
+    this.signal.removeEventListener('abort', this);
     return true;
   }
 
   /** The signal was aborted. */
   handleEvent(): void {
-    for (const waiter of [this.first, ...(this.others ?? [])]) waiter?.abandon(abortReason(waiter.signal));
+    for (const waiter of [this.first, ...(this.others ?? [])]) waiter?.abandon(abortReason(this.signal));
   }
 }

@@ -10,15 +10,24 @@ import { AbortWatch } from './abort-watch.js';
 import { Alarm } from './alarm.js';
 import type { HoldTimes } from './hold-times.js';
 import type { Leases } from './leases.js';
-import { blockOf, pausedUntil, tooLargeFor, type Entry, type Ledger } from './ledger/ledger.js';
+import {
+  blockOf,
+  correctionOf,
+  pausedUntil,
+  tooLargeFor,
+  type Charge,
+  type Entry,
+  type Ledger,
+} from './ledger/ledger.js';
 import type { Ask, Cost, Permit } from './limiter.js';
 import type { Grant } from './permit.js';
+import { Awaited } from './queue/awaited.js';
 import { expect, type Expectation } from './queue/eta.js';
 import { FairQueue } from './queue/fair-queue.js';
 import type { Flow } from './queue/flow.js';
 import { GrantPass } from './queue/grant-pass.js';
 import { Reservations } from './queue/reservations.js';
-import { TicketHeap } from './queue/ticket.js';
+import { TicketOrder } from './queue/ticket.js';
 import { draining, expired, neverFits, spokenFor, tooLate } from './refusals.js';
 import type { Member, Teams } from './teams.js';
 import type { PacedTurn } from './turn.js';
@@ -49,31 +58,37 @@ export class Dispatcher implements WaitDesk {
   draining = false;
   private readonly watch = new AbortWatch();
   private readonly reservations = new Reservations();
-  private readonly deadlines = new TicketHeap<Waiter>((a, b) => a.deadline < b.deadline);
-  private readonly passes = new GrantPass(this.reservations);
+  private readonly deadlines = new TicketOrder<Waiter>((a, b) => a.deadline < b.deadline);
+  private readonly awaited = new Awaited();
+  private readonly passes = new GrantPass(this.reservations, this.awaited);
   private readonly alarm: Alarm;
   /** When the last look expected that something could be granted next. */
   private nextLook: Milliseconds = Infinity;
 
   constructor(private readonly parts: DispatcherParts) {
-    this.alarm = new Alarm(parts.clock, parts.timers, () => {
-      this.look(parts.clock.now());
+    this.alarm = new Alarm(parts.clock, parts.timers, (now) => {
+      this.look(now);
     });
   }
 
   /** The flow of a team for a target. */
   flow(target: Target, member: Member): Flow {
-    return this.queue(target).flow(target, member, () => this.parts.ledger.vector(target, member.id));
+    const { recent } = member;
+    if (recent && isSame(recent.model.target, target)) return recent;
+    const flow = this.queue(target).flow(target, member, () => this.parts.ledger.vector(target, member.id));
+    member.recent = flow;
+    return flow;
   }
 
   /** A permit now, or a wait in the order. */
-  acquire(turn: PacedTurn, ask: Ask, signal: AbortSignal): Promise<Permit> {
-    if (signal.aborted) return Promise.reject(abortReason(signal));
+  acquire(turn: PacedTurn, ask: Ask, signal: AbortSignal | undefined): Promise<Permit> {
+    if (signal?.aborted) return Promise.reject(abortReason(signal));
     if (turn.left || turn.wait)
       return Promise.reject(new Error('A turn acquires one permit at a time, until it leaves.'));
     if (this.draining) return Promise.reject(draining());
     const flow = this.flow(ask.target, turn.member);
     const now = this.parts.clock.now();
+    turn.begin(now);
     if (turn.speaking && this.waiting === 0 && now <= turn.deadline) {
       const entry = this.parts.ledger.admit(flow.vector, ask.cost, now);
       if (entry !== undefined)
@@ -135,11 +150,17 @@ export class Dispatcher implements WaitDesk {
     this.look(now);
   }
 
+  /** A permit ended: a look is worth while where it gave back what somebody waits for, or where time did. */
+  ended(entry: Entry, charge: Charge, now: Milliseconds): void {
+    if (this.waiting > 0 && (now >= this.nextLook || this.helps(entry, charge))) this.look(now);
+  }
+
   /** Grants everything that is due, in order. */
   look(now: Milliseconds): void {
     if (this.waiting > 0) this.parts.leases.reap(now);
     while (this.waiting > 0) {
       this.expire(now, false);
+      this.awaited.clear();
       let next = Infinity;
       for (const queue of this.queues.values()) {
         if (queue.waiting > 0) next = Math.min(next, this.passes.run(queue, now));
@@ -165,6 +186,13 @@ export class Dispatcher implements WaitDesk {
       { cost, priority },
       { now, hold: this.parts.holds.mean },
     );
+  }
+
+  private helps({ vector, cost }: Entry, charge: Charge): boolean {
+    for (const dimension of vector) {
+      if (correctionOf(dimension.spec.unit, cost, charge) < 0 && this.awaited.has(dimension)) return true;
+    }
+    return false;
   }
 
   private queue({ account }: Target): FairQueue {
@@ -265,6 +293,8 @@ export class Dispatcher implements WaitDesk {
     if (!waiter.waiting) return;
     this.reservations.release(waiter);
     if (waiter.eligible) this.queue(waiter.target).drop(waiter);
+    // Whoever is next now was not looked at.
+    this.awaited.addAll();
     this.forget(waiter);
     waiter.refused(reason);
   }
@@ -284,7 +314,11 @@ export class Dispatcher implements WaitDesk {
       this.nextLook = Infinity;
       this.alarm.clear();
     } else {
-      this.alarm.set(Math.min(this.nextLook, deadline, this.parts.leases.nextExpiry()));
+      this.alarm.set(Math.min(this.nextLook, deadline, this.parts.leases.nextExpiry()), deadline);
     }
   }
+}
+
+function isSame(one: Target, other: Target): boolean {
+  return one.account === other.account && one.model === other.model;
 }

@@ -7,21 +7,22 @@ const NEWEST = 0.1;
 
 /** How long slots are held, so that a wait for one can be estimated. */
 export class HoldTimes {
-  private readonly means = new Map<Dimension, Milliseconds>();
+  private readonly means = new Map<Dimension, { ms: Milliseconds }>();
 
   /** A permit over these dimensions ended. */
   ended(vector: Vector, heldMs: Milliseconds): void {
     for (const dimension of vector) {
       if (dimension.spec.unit !== 'slots') continue;
       const mean = this.means.get(dimension);
-      this.means.set(dimension, mean === undefined ? heldMs : mean + NEWEST * (heldMs - mean));
+      if (mean === undefined) this.means.set(dimension, { ms: heldMs });
+      else mean.ms += NEWEST * (heldMs - mean.ms);
     }
   }
 
   /** How long a permit over these dimensions lasts, as far as that was seen. */
   of(vector: Vector): Milliseconds {
-    return vector.reduce((longest, dimension) => Math.max(longest, this.means.get(dimension) ?? 0), 0);
+    return vector.reduce((longest, dimension) => Math.max(longest, this.means.get(dimension)?.ms ?? 0), 0);
   }
 
-  readonly mean = (dimension: Dimension): Milliseconds | undefined => this.means.get(dimension);
+  readonly mean = (dimension: Dimension): Milliseconds | undefined => this.means.get(dimension)?.ms;
 }

@@ -1,12 +1,19 @@
 import type { Milliseconds } from '@weir/kernel';
-import type { Flow } from './queue/flow.js';
+import type { Vector } from './ledger/ledger.js';
 
 /** Leases that begin within this part of a lease's length end together. */
 const GRAIN = 1 / 32;
 
-/** Slots of one flow that were taken at about the same time. */
+/** Whose permits hold slots. */
+export interface Leaseholder {
+  readonly vector: Vector;
+  /** The newest, which permits of now share. */
+  lease: Lease | undefined;
+}
+
+/** Slots of one holder that were taken at about the same time. */
 export interface Lease {
-  readonly flow: Flow;
+  readonly holder: Leaseholder;
   readonly startedAt: Milliseconds;
   /** Permits that hold it. */
   open: number;
@@ -23,17 +30,16 @@ export class Leases {
   /** Permits whose slots were taken back. */
   leaked = 0;
   private readonly leases: Lease[] = [];
-  private readonly current = new WeakMap<Flow, Lease>();
 
   /** @param leaseMs longer than the longest call */
   constructor(private readonly leaseMs: Milliseconds) {}
 
-  /** A permit of a flow that has slots is granted. */
-  open(flow: Flow, now: Milliseconds): Lease {
-    let lease = this.current.get(flow);
+  /** A permit of a holder is granted. */
+  open(holder: Leaseholder, now: Milliseconds): Lease {
+    let { lease } = holder;
     if (lease === undefined || now > lease.startedAt + this.leaseMs * GRAIN) {
-      lease = { flow, startedAt: now, open: 0, over: false };
-      this.current.set(flow, lease);
+      lease = { holder, startedAt: now, open: 0, over: false };
+      holder.lease = lease;
       this.leases.push(lease);
     }
     lease.open += 1;
@@ -51,19 +57,21 @@ export class Leases {
     for (let lease = this.oldest(); lease && this.expiryOf(lease) <= now; lease = this.oldest()) {
       lease.over = true;
       this.leaked += lease.open;
-      for (const dimension of lease.flow.vector) {
+      for (const dimension of lease.holder.vector) {
         if (dimension.spec.unit === 'slots') dimension.correct(0, -lease.open, now);
       }
       lease.open = 0;
     }
   }
 
-  /** The oldest that is held. Those before it are forgotten: only the newest of a flow may be taken again. */
+  /** The oldest that is held. Those before it are forgotten: only the newest of a holder may be taken again. */
   private oldest(): Lease | undefined {
+    const first = this.leases.at(0);
+    if (first === undefined || first.open > 0) return first;
     const held = this.leases.findIndex(({ open }) => open > 0);
     const gone = held < 0 ? this.leases.length : held;
     for (const lease of this.leases.splice(0, gone)) {
-      if (this.current.get(lease.flow) === lease) this.current.delete(lease.flow);
+      if (lease.holder.lease === lease) lease.holder.lease = undefined;
     }
     return this.leases.at(0);
   }

@@ -53,10 +53,11 @@ export interface Turn {
   /**
    * Waits in the fair queue and debits every dimension at once. One at a time per turn; a retry calls it again
    * and keeps its age and its conversation's turn.
-   * @param signal leaves the queue at once; no dimension is touched. Rejects with the signal's reason.
+   * @param signal leaves the queue at once; no dimension is touched. Rejects with the signal's reason. Left out: it waits
+   * until it is granted, refused or left
    * @throws GatewayError `cost_exceeds_capacity` | `wait_exceeds_deadline` | `team_share_exceeded` | `draining`
    */
-  acquire(ask: Ask, signal: AbortSignal): Promise<Permit>;
+  acquire(ask: Ask, signal?: AbortSignal): Promise<Permit>;
   /** Gives up the place and lets the conversation go on. Idempotent. A permit that is still out stays valid. */
   leave(): void;
 }

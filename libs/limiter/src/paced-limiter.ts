@@ -41,7 +41,7 @@ export interface PacedLimiterParts {
 
 /** How much may wait, and how long. */
 export interface QueueBounds {
-  /** Longest wait of a request, whatever its deadline says. */
+  /** Longest wait of a request from its first acquire on, whatever its deadline says. */
   readonly maxWaitMs: Milliseconds;
   /** Most requests without a permit, in this process and of one team. */
   readonly maxDepth: number;
@@ -62,6 +62,8 @@ export class PacedLimiter implements Limiter {
   private readonly leases: Leases;
   private readonly dispatcher: Dispatcher;
   private readonly settlements: Settlements;
+  /** What turns may ask for. */
+  private readonly desk: TurnDesk;
   private age = 0;
 
   constructor(private readonly parts: PacedLimiterParts) {
@@ -89,19 +91,24 @@ export class PacedLimiter implements Limiter {
       leases,
       refundRequestsOn429,
     });
+    this.desk = {
+      maxWaitMs: parts.queue.maxWaitMs,
+      acquire: (turn, ask, signal) => this.dispatcher.acquire(turn, ask, signal),
+      leave: (turn) => {
+        this.leave(turn);
+      },
+    };
   }
 
   enter(call: LimiterCall): Turn {
     if (this.dispatcher.draining) throw draining();
     const { team, conversation } = call.identity;
     const member = this.teams.of(team);
-    const now = this.parts.clock.now();
-    const { maxDepth, maxDepthPerTeam, maxWaitMs } = this.parts.queue;
-    if (this.teams.depth >= maxDepth) throw this.full('The gateway', this.teams.depth, now);
-    if (member.depth >= maxDepthPerTeam) throw this.full('The team', member.depth, now);
+    const { maxDepth, maxDepthPerTeam } = this.parts.queue;
+    if (this.teams.depth >= maxDepth) throw this.full('The gateway', this.teams.depth);
+    if (member.depth >= maxDepthPerTeam) throw this.full('The team', member.depth);
     this.age += 1;
-    const at = { age: this.age, deadline: Math.min(call.deadline, now + maxWaitMs) };
-    const turn = new PacedTurn(this.desk, call, member, at);
+    const turn = new PacedTurn(this.desk, call, member, this.age);
     this.teams.count(turn);
     if (conversation !== undefined) turn.speaking = this.conversations.join(keyOf(team, conversation), turn);
     return turn;
@@ -155,14 +162,6 @@ export class PacedLimiter implements Limiter {
     restoreSnapshot(this.parts.ledger, this.parts.clock, snapshot);
   }
 
-  /** What turns may ask for. */
-  private readonly desk: TurnDesk = {
-    acquire: (turn, ask, signal) => this.dispatcher.acquire(turn, ask, signal),
-    leave: (turn) => {
-      this.leave(turn);
-    },
-  };
-
   private leave(turn: PacedTurn): void {
     turn.left = true;
     this.teams.uncount(turn);
@@ -197,8 +196,8 @@ export class PacedLimiter implements Limiter {
     this.dispatcher.reconsider(now);
   }
 
-  private full(whose: string, depth: number, now: Milliseconds): Error {
-    return queueFull(whose, depth, this.dispatcher.nextGrantIn(now));
+  private full(whose: string, depth: number): Error {
+    return queueFull(whose, depth, this.dispatcher.nextGrantIn(this.parts.clock.now()));
   }
 }
 

@@ -2,7 +2,7 @@ import type { Clock, GatewayError, Milliseconds } from '@weir/kernel';
 import type { Dispatcher } from './dispatcher.js';
 import type { HoldTimes } from './hold-times.js';
 import type { Leases } from './leases.js';
-import type { Ledger } from './ledger/ledger.js';
+import type { Charge, Ledger } from './ledger/ledger.js';
 import type { Ending, Permit } from './limiter.js';
 import { PacedPermit, type Grant, type PermitDesk } from './permit.js';
 import { failedVerdict, isThrottle, refundableAfter, type Refundable, type Verdict } from './refund-rule.js';
@@ -46,9 +46,9 @@ export class Settlements implements PermitDesk {
   close(permit: PacedPermit, verdict: Verdict): Ending {
     const now = this.parts.clock.now();
     const { entry, grantedAt } = permit.grant;
-    this.book(permit, verdict, now);
+    const charge = this.book(permit, verdict, now);
     if (verdict.ending.kind === 'settled') this.parts.throttle.answered(entry.vector, grantedAt);
-    this.parts.dispatcher.look(now);
+    this.parts.dispatcher.ended(entry, charge, now);
     return verdict.ending;
   }
 
@@ -59,9 +59,9 @@ export class Settlements implements PermitDesk {
     // The learner has to see the window as it was when the provider refused, so it is told before anything comes back.
     const paused = this.parts.throttle.refused({ vector, grantedAt: grant.grantedAt }, failure, now);
     const verdict = failedVerdict(cost, failure, this.refundable(grant, failure, sent));
-    this.book(permit, verdict, now);
+    const charge = this.book(permit, verdict, now);
     if (paused) this.parts.dispatcher.reconsider(now);
-    else this.parts.dispatcher.look(now);
+    else this.parts.dispatcher.ended(grant.entry, charge, now);
     return verdict.ending;
   }
 
@@ -73,14 +73,17 @@ export class Settlements implements PermitDesk {
     return refundableAfter(error.failure);
   }
 
-  private book({ grant, lease }: PacedPermit, { charge }: Verdict, now: Milliseconds): void {
+  /** @returns what the attempt cost in the end */
+  private book({ grant, lease }: PacedPermit, verdict: Verdict, now: Milliseconds): Charge {
     const { entry, flow, share, grantedAt } = grant;
     const reaped = lease?.over === true;
     if (lease && !reaped) lease.open -= 1;
     if (!reaped) this.ended += 1;
-    this.parts.ledger.settle(entry, reaped ? { ...charge, slotIsFree: true } : charge, now);
+    const charge = reaped ? { ...verdict.charge, slotIsFree: true } : verdict.charge;
+    this.parts.ledger.settle(entry, charge, now);
     this.parts.holds.ended(entry.vector, now - grantedAt);
     const spent = charge.requests === 0 ? 0 : flow.model.shareOf(charge);
     flow.correct(spent - share);
+    return charge;
   }
 }

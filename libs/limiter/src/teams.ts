@@ -1,8 +1,10 @@
-import type { Team } from './queue/flow.js';
+import type { Flow, Team } from './queue/flow.js';
 
 /** A team, and how many of its requests have no permit yet. */
 export interface Member extends Team {
   depth: number;
+  /** Where it asked last: most teams ask there again. */
+  recent: Flow | undefined;
 }
 
 /** A request that may be counted. */
@@ -18,13 +20,13 @@ export class Teams {
   private readonly byId = new Map<string, Member>();
 
   constructor(declared: readonly Team[]) {
-    for (const { id, weight } of declared) this.byId.set(id, { id, weight, depth: 0 });
+    for (const { id, weight } of declared) this.byId.set(id, { id, weight, depth: 0, recent: undefined });
   }
 
   of(id: string): Member {
     let member = this.byId.get(id);
     if (member === undefined) {
-      member = { id, weight: 1, depth: 0 };
+      member = { id, weight: 1, depth: 0, recent: undefined };
       this.byId.set(id, member);
     }
     return member;

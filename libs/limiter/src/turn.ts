@@ -5,7 +5,9 @@ import type { Member } from './teams.js';
 
 /** Where turns ask. */
 export interface TurnDesk {
-  acquire(turn: PacedTurn, ask: Ask, signal: AbortSignal): Promise<Permit>;
+  /** How long a request may wait at most, retries included. */
+  readonly maxWaitMs: Milliseconds;
+  acquire(turn: PacedTurn, ask: Ask, signal: AbortSignal | undefined): Promise<Permit>;
   leave(turn: PacedTurn): void;
 }
 
@@ -27,22 +29,25 @@ export class PacedTurn implements Turn, Speaker {
   /** Counted as a request without a permit. */
   counted = false;
   wait: TurnWait | undefined;
-  /** Order of arrival. */
-  readonly age: number;
   /** Nothing is granted after it. */
-  readonly deadline: Milliseconds;
+  deadline: Milliseconds;
 
+  /** @param age order of arrival */
   constructor(
     private readonly desk: TurnDesk,
     readonly call: LimiterCall,
     readonly member: Member,
-    { age, deadline }: { readonly age: number; readonly deadline: Milliseconds },
+    readonly age: number,
   ) {
-    this.age = age;
-    this.deadline = deadline;
+    this.deadline = call.deadline;
   }
 
-  acquire(ask: Ask, signal: AbortSignal): Promise<Permit> {
+  /** It asks for a permit: from the first time on, its longest wait is counted. */
+  begin(now: Milliseconds): void {
+    this.deadline = Math.min(this.deadline, now + this.desk.maxWaitMs);
+  }
+
+  acquire(ask: Ask, signal?: AbortSignal): Promise<Permit> {
     return this.desk.acquire(this, ask, signal);
   }
 

@@ -15,7 +15,7 @@ export interface WaitDesk {
 /** Under what somebody waits. */
 export interface Wait {
   readonly desk: WaitDesk;
-  readonly signal: AbortSignal;
+  readonly signal: AbortSignal | undefined;
   readonly askedAt: Milliseconds;
   /** Resolves the caller's promise. */
   readonly end: (outcome: Permit | Promise<never>) => void;
@@ -30,7 +30,7 @@ export class Waiter implements Ticket<Flow>, Abortable, TurnWait {
   depthAtEntry = 0;
   boundBy: string | undefined;
   readonly askedAt: Milliseconds;
-  readonly signal: AbortSignal;
+  readonly signal: AbortSignal | undefined;
   private readonly desk: WaitDesk;
   readonly share: number;
   /** Ends the wait. One function for both ends, because every waiter pays for each. */

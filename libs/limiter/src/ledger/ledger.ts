@@ -56,6 +56,19 @@ export function amountOf(unit: DimensionUnit, cost: Cost): number {
   }
 }
 
+/** What has to be added to a debit so that it shows the charge. Negative gives room back. */
+export function correctionOf(unit: DimensionUnit, cost: Cost, charge: Charge): number {
+  switch (unit) {
+    case 'slots':
+      return charge.slotIsFree ? 0 : -1;
+    case 'requests':
+    case 'requests_per_day':
+      return charge.requests - 1;
+    default:
+      return amountOf(unit, charge) - amountOf(unit, cost);
+  }
+}
+
 /** True where every request takes the same of a dimension, so that what blocks one blocks all. */
 export function countsRequests(unit: DimensionUnit): boolean {
   return unit === 'requests' || unit === 'slots' || unit === 'requests_per_day';

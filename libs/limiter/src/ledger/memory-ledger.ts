@@ -1,7 +1,7 @@
 import type { Milliseconds, Target } from '@weir/kernel';
 import type { Cost } from '../limiter.js';
 import type { Dimension, DimensionSpec } from '../quota/dimension.js';
-import { amountOf, type Charge, type Entry, type Ledger, type Vector } from './ledger.js';
+import { amountOf, correctionOf, type Charge, type Entry, type Ledger, type Vector } from './ledger.js';
 
 /** Makes the arithmetic of one dimension. */
 export type DimensionMaker = (spec: DimensionSpec, now: Milliseconds) => Dimension;
@@ -33,11 +33,20 @@ export class MemoryLedger implements Ledger {
   }
 
   admit(vector: Vector, cost: Cost, now: Milliseconds): Entry | undefined {
+    // The amounts first, and where each fits, the slots that they went into.
+    const slots = new Array<number>(vector.length);
+    let index = 0;
     for (const dimension of vector) {
-      if (!dimension.fits(amountOf(dimension.spec.unit, cost), now)) return undefined;
+      const amount = amountOf(dimension.spec.unit, cost);
+      if (!dimension.fits(amount, now)) return undefined;
+      slots[index] = amount;
+      index += 1;
     }
-    const slots: number[] = [];
-    for (const dimension of vector) slots.push(dimension.debit(amountOf(dimension.spec.unit, cost), now));
+    index = 0;
+    for (const dimension of vector) {
+      slots[index] = dimension.debit(slots[index] ?? 0, now);
+      index += 1;
+    }
     return { vector, cost, slots };
   }
 
@@ -49,7 +58,7 @@ export class MemoryLedger implements Ledger {
 
   settle(entry: Entry, charge: Charge, now: Milliseconds): void {
     entry.vector.forEach((dimension, index) => {
-      const delta = correction(dimension, entry.cost, charge);
+      const delta = correctionOf(dimension.spec.unit, entry.cost, charge);
       if (delta !== 0) dimension.correct(entry.slots[index] ?? 0, delta, now);
     });
   }
@@ -69,19 +78,6 @@ function covers(spec: DimensionSpec, target: Target, team: string): boolean {
       return spec.account === target.account && spec.model === target.model;
     case 'team':
       return spec.team === team;
-  }
-}
-
-/** What has to be added to a debit so that it shows the charge. */
-function correction({ spec }: Dimension, cost: Cost, charge: Charge): number {
-  switch (spec.unit) {
-    case 'slots':
-      return charge.slotIsFree ? 0 : -1;
-    case 'requests':
-    case 'requests_per_day':
-      return charge.requests - 1;
-    default:
-      return amountOf(spec.unit, charge) - amountOf(spec.unit, cost);
   }
 }
 

@@ -1,8 +1,9 @@
 import type { Priority, Tokens } from '@weir/kernel';
+import type { Lease, Leaseholder } from '../leases.js';
 import type { Vector } from '../ledger/ledger.js';
 import { Lane, PRIORITY_WEIGHTS } from './lane.js';
 import type { ModelClass } from './model-class.js';
-import { TicketHeap, type Ticket } from './ticket.js';
+import { TicketOrder, type Ticket } from './ticket.js';
 
 /** Whose turn it is for how much: one team, for all its flows. */
 export interface Team {
@@ -18,7 +19,7 @@ const IN_HAND = -2;
 export type FlowTicket = Ticket<Flow>;
 
 /** The waiting requests of one team for one model, and where they stand in the fair order. */
-export class Flow {
+export class Flow implements Leaseholder {
   /**
    * Where the next request starts, in virtual time of the model class: the work that this flow was given, in
    * dominant shares over weight, but never earlier than the class's virtual time at the flow's return.
@@ -33,6 +34,7 @@ export class Flow {
   pinned: FlowTicket | undefined;
   /** Whether its permits hold slots. */
   readonly hasSlots: boolean;
+  lease: Lease | undefined;
   waiting = 0;
   inputTokens: Tokens = 0;
   outputTokens: Tokens = 0;
@@ -42,7 +44,7 @@ export class Flow {
   private readonly high = new Lane<FlowTicket>('high');
   private readonly normal = new Lane<FlowTicket>('normal');
   private readonly low = new Lane<FlowTicket>('low');
-  private readonly bySize = new TicketHeap<FlowTicket>(smallerFirst);
+  private readonly bySize = new TicketOrder<FlowTicket>(smallerFirst);
 
   constructor(
     readonly model: ModelClass<Flow>,

@@ -5,6 +5,7 @@ import { MemoryLedger } from '../ledger/memory-ledger.js';
 import { createDimension } from '../quota/create-dimension.js';
 import { CHECKED } from '../testing/properties.js';
 import { dimension, TEAMS } from '../testing/scenarios.js';
+import { Awaited } from './awaited.js';
 import { FairQueue } from './fair-queue.js';
 import type { Flow } from './flow.js';
 import { GrantPass } from './grant-pass.js';
@@ -30,7 +31,7 @@ class Account {
   now: Milliseconds = 5_000;
   readonly tickets: Waiting[] = [];
   readonly reservations = new Reservations();
-  private readonly passes = new GrantPass(this.reservations);
+  private readonly passes = new GrantPass(this.reservations, new Awaited());
   private readonly queue = new FairQueue();
   private readonly ledger: MemoryLedger;
 

@@ -1,5 +1,6 @@
 import type { Milliseconds } from '@weir/kernel';
 import { blockOf, countsRequests, type Block } from '../ledger/ledger.js';
+import type { Awaited } from './awaited.js';
 import type { FairQueue } from './fair-queue.js';
 import type { Flow, FlowTicket } from './flow.js';
 import type { Reservations } from './reservations.js';
@@ -10,7 +11,10 @@ import type { Reservations } from './reservations.js';
  * costs the same whoever waits; what is counted in tokens lets smaller ones be tried.
  */
 export class GrantPass {
-  constructor(private readonly reservations: Reservations) {}
+  constructor(
+    private readonly reservations: Reservations,
+    private readonly awaited: Awaited,
+  ) {}
 
   /** @returns when another look may be worth while, if only time passes */
   run(queue: FairQueue, now: Milliseconds): Milliseconds {
@@ -26,12 +30,12 @@ export class GrantPass {
   offerNewcomer(ticket: FlowTicket, queue: FairQueue, now: Milliseconds): Milliseconds {
     const { flow } = ticket;
     const block = blockOf(flow.vector, ticket.cost, now);
-    const delays = this.reservations.delayedBy(ticket, now);
     if (!block) {
-      if (!delays) ticket.grant(now);
+      if (!this.delays(ticket, now)) ticket.grant(now);
       return Infinity;
     }
-    if (flow.next() !== ticket) return delays ? Infinity : block.at;
+    this.awaited.add(block.dimension);
+    if (flow.next() !== ticket) return this.delays(ticket, now) ? Infinity : block.at;
     const next = this.hold(ticket, block, queue, now);
     flow.reorder();
     return next;
@@ -41,13 +45,15 @@ export class GrantPass {
     const ticket = flow.next();
     if (ticket === undefined) return Infinity;
     const block = blockOf(flow.vector, ticket.cost, now);
-    if (!block && !this.reservations.delayedBy(ticket, now) && ticket.grant(now)) {
+    if (!block && !this.delays(ticket, now) && ticket.grant(now)) {
       flow.putBack();
       return Infinity;
     }
     queue.setAside(flow);
-    const next = block ? this.hold(ticket, block, queue, now) : Infinity;
-    if (block && countsRequests(block.dimension.spec.unit)) {
+    if (!block) return this.fillGap(flow, ticket, now);
+    this.awaited.add(block.dimension);
+    const next = this.hold(ticket, block, queue, now);
+    if (countsRequests(block.dimension.spec.unit)) {
       closeBehind(flow, queue, block);
       return block.at;
     }
@@ -63,18 +69,28 @@ export class GrantPass {
     if (scope === 'team') flow.held = true;
     const owner = this.reservations.claim(ticket, block);
     if (owner && scope !== 'team') queue.begin(ticket, scope);
-    return owner || !this.reservations.delayedBy(ticket, now) ? block.at : Infinity;
+    return owner || !this.delays(ticket, now) ? block.at : Infinity;
   }
 
   /** Behind a blocked head, the smallest ones of its flow may fit. */
   private fillGap(flow: Flow, head: FlowTicket, now: Milliseconds): Milliseconds {
     for (let small = flow.smallest(); small !== undefined && small !== head; small = flow.smallest()) {
       const block = blockOf(flow.vector, small.cost, now);
-      const delays = this.reservations.delayedBy(small, now);
-      if (block) return delays ? Infinity : block.at;
+      const delays = this.delays(small, now);
+      if (block) {
+        this.awaited.add(block.dimension);
+        return delays ? Infinity : block.at;
+      }
       if (delays || !small.grant(now)) break;
     }
     return Infinity;
+  }
+
+  /** Whether somebody is held back for another's sake: until when depends on every dimension of the other. */
+  private delays(ticket: FlowTicket, now: Milliseconds): boolean {
+    const delays = this.reservations.delayedBy(ticket, now);
+    if (delays) this.awaited.addAll();
+    return delays;
   }
 }
 

@@ -25,34 +25,56 @@ export interface Ticket<Flow = unknown> {
   grant(now: Milliseconds): boolean;
 }
 
-/** Tickets in some order. One that stops waiting costs O(1): it is thrown out when it comes up, or with the others. */
-export class TicketHeap<T extends Ticket> {
+/**
+ * Tickets in some order. Most come in that order already, and stand in a row; only who comes before the last of the row
+ * goes into a heap. One that stops waiting costs O(1): it is thrown out when it comes up, or with the others.
+ */
+export class TicketOrder<T extends Ticket> {
+  private row: T[] = [];
+  /** Those before it in the row are done with. */
+  private front = 0;
   private readonly heap: Heap<T>;
 
-  constructor(before: (a: T, b: T) => boolean) {
+  constructor(private readonly before: (a: T, b: T) => boolean) {
     this.heap = new Heap(before);
   }
 
   push(ticket: T): void {
-    this.heap.push(ticket);
+    const last = this.row.at(-1);
+    if (last !== undefined && this.before(ticket, last)) this.heap.push(ticket);
+    else this.row.push(ticket);
   }
 
   first(): T | undefined {
+    let ahead = this.row[this.front];
+    while (ahead !== undefined && !ahead.waiting) {
+      this.front += 1;
+      ahead = this.row[this.front];
+    }
+    if (this.heap.size === 0) return ahead;
+    const other = this.firstOfHeap();
+    return ahead === undefined || (other !== undefined && this.before(other, ahead)) ? other : ahead;
+  }
+
+  /** @param living how many of the tickets still wait; the dead are never more than these and a few */
+  tidy(living: number): void {
+    if (this.row.length + this.heap.size <= 2 * living + 32) return;
+    this.row = this.row.slice(this.front).filter((ticket) => ticket.waiting);
+    this.front = 0;
+    this.heap.prune((ticket) => ticket.waiting);
+  }
+
+  /** Those that wait, in no order. */
+  living(): T[] {
+    return [...this.row.slice(this.front), ...this.heap].filter((ticket) => ticket.waiting);
+  }
+
+  private firstOfHeap(): T | undefined {
     let first = this.heap.peek();
     while (first !== undefined && !first.waiting) {
       this.heap.pop();
       first = this.heap.peek();
     }
     return first;
-  }
-
-  /** @param living how many of the tickets still wait; the dead are never more than these and a few */
-  tidy(living: number): void {
-    if (this.heap.size > 2 * living + 32) this.heap.prune((ticket) => ticket.waiting);
-  }
-
-  /** Those that wait, in no order. */
-  living(): T[] {
-    return [...this.heap].filter((ticket) => ticket.waiting);
   }
 }
