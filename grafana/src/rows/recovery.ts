@@ -132,5 +132,21 @@ export const recoveryRow: RowSpec = {
       width: 8,
       queries: [{ expr: rateBy([A.attemptOutcome], M.unsent), legend: legend(A.attemptOutcome) }],
     },
+    {
+      id: 510,
+      kind: 'stacked',
+      title: 'Broken streams, and what became of them',
+      description:
+        'Only of models whose midStream says so. joined went on as one stream, diverged came with another text and was given up, failed broke before it could join, cancelled callers left.',
+      unit: 'reqps',
+      width: 24,
+      traces: { 'weir.resume.result': 'joined' },
+      queries: [
+        {
+          expr: rateBy([A.requestModel, A.resumeResult], M.resumes),
+          legend: legend(A.requestModel, A.resumeResult),
+        },
+      ],
+    },
   ],
 };
