@@ -1,7 +1,8 @@
 # The gateway and the simulator, in one image. Stages that need no network come first, because the classic builder builds
 # every stage before the target.
 #
-#   docker build -t weir .                          built inside, with npm
+#   docker build -t weir .                          built inside, with npm. In a fresh clone only BuildKit can: the classic builder
+#                                                   misses what the stage `offline` takes from the context
 #   docker build --target offline --build-arg BASE_IMAGE=… -t weir .
 #                                                   dist and node_modules as they lie in the context, nothing downloaded
 #                                                   (see docs/observability.md)
