@@ -19,6 +19,15 @@ import {
   waited,
 } from '../test/span-scene.js';
 
+/** Nobody has chosen a target yet, so that the model is the route's name. */
+const IDENTITY_BEFORE_TARGET = {
+  'gen_ai.operation.name': 'chat',
+  'gen_ai.request.model': 'chat-route',
+  'weir.team': 'search',
+  'gen_ai.prompt.name': 'faq',
+  'weir.priority': 'normal',
+};
+
 describe('span tree', () => {
   it('plain: a wait of nothing, one attempt with its stream, a refund of what was not used', async () => {
     const scene = new Scene();
@@ -153,8 +162,23 @@ describe('span tree', () => {
     const scene = new Scene();
     const decision = { identity: scene.call, attempt: 4, error: RATE_LIMITED, delayMs: 0, hintMs: undefined };
     scene.retries.decided({ ...decision, source: 'computed', result: 'exhausted' })();
-    expect(scene.children()).toMatchObject([
-      { span: 'weir.retry', status: 'error', attributes: { 'weir.retry.result': 'exhausted' }, links: [] },
+    expect(scene.children()).toEqual([
+      {
+        span: 'weir.retry',
+        kind: 'internal',
+        status: 'error',
+        at: [1000, 1000],
+        attributes: {
+          ...IDENTITY_BEFORE_TARGET,
+          'weir.attempt.number': 4,
+          'weir.retry.reason': 'rate_limit_requests',
+          'weir.retry.delay_ms': 0,
+          'weir.retry.source': 'computed',
+          'weir.retry.result': 'exhausted',
+        },
+        links: [],
+        children: [],
+      },
     ]);
   });
 
@@ -168,16 +192,19 @@ describe('span tree', () => {
         }),
     });
     await expect(turn.acquire(ASK, scene.abort.signal)).rejects.toBe(LEFT);
-    const cancelled = { status: 'unset', at: [1000, 1500] };
-    expect(scene.children()).toMatchObject([
-      { span: 'weir.queue.wait', ...cancelled, children: [{ span: 'weir.acquire', ...cancelled }] },
+    const cancelled = { kind: 'internal', status: 'unset', at: [1000, 1500], links: [] };
+    const attributes = { ...IDENTITY, 'weir.wait.result': 'cancelled' };
+    const asked = { 'weir.bucket': 'none', 'weir.tokens.requested': 150 };
+    expect(scene.children()).toEqual([
+      {
+        span: 'weir.queue.wait',
+        ...cancelled,
+        attributes,
+        children: [
+          { span: 'weir.acquire', ...cancelled, attributes: { ...attributes, ...asked }, children: [] },
+        ],
+      },
     ]);
-    expect(scene.tracer.named('weir.acquire')[0]?.attributes).toEqual({
-      ...IDENTITY,
-      'weir.wait.result': 'cancelled',
-      'weir.bucket': 'none',
-      'weir.tokens.requested': 150,
-    });
   });
 
   it.each([
