@@ -140,7 +140,7 @@ export class TargetHealth {
     const now = this.now();
     this.lot.succeeded(target);
     this.adapt(target.account, (slots) => {
-      slots.grow(now);
+      slots.answered(now);
     });
     this.judge(target, (breaker) => {
       breaker.succeeded(passage, now);
