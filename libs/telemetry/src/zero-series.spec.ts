@@ -62,7 +62,8 @@ describe('zero series', () => {
       weir_quota_tokens_total: targets * users,
       weir_cost_usd_total: users,
       weir_upstream_throttled_total: targets * users * 7,
-      weir_requests_total: routes * users * 8,
+      // Of three priorities; and what is refused before it is understood.
+      weir_requests_total: routes * users * 8 * 3 + teams + 1,
     });
     const counters = Object.values(METRICS).filter(({ type }) => type === 'counter');
     expect(Object.keys(counts).sort()).toEqual(counters.map((metric) => prometheusName(metric)).sort());
@@ -84,6 +85,8 @@ describe('zero series', () => {
       `weir_cost_usd_total{${at},weir_team="search",gen_ai_prompt_name="faq"}`,
       `weir_upstream_throttled_total{${at},weir_account="spare",weir_team="search",gen_ai_prompt_name="faq",weir_throttle_kind="billing"}`,
       'weir_requests_total{gen_ai_request_model="chat",weir_team="shop",gen_ai_prompt_name="none",weir_priority="normal",weir_outcome="upstream_throttled"}',
+      'weir_requests_total{gen_ai_request_model="m1",weir_team="search",gen_ai_prompt_name="faq",weir_priority="low",weir_outcome="ok"}',
+      'weir_requests_total{gen_ai_request_model="other",weir_team="unknown",gen_ai_prompt_name="none",weir_priority="normal",weir_outcome="rejected"}',
     ])
       expect(samples).toContain(sample);
     expect(samples.filter((sample) => sample.includes('weir_team="shop",gen_ai_prompt_name="faq"'))).toEqual(
@@ -91,11 +94,13 @@ describe('zero series', () => {
     );
   });
 
-  it('stay bounded, however much is configured, and leave out templates before anything else', async () => {
+  it('stay bounded, however much is configured, and leave out priorities and templates before anything else', async () => {
     const teams = Array.from({ length: 600 }, (_, index) => ({ id: `t${index}`, templates: ['a', 'b'] }));
     const samples = await zeros({ ...LABELS, teams });
     for (const size of Object.values(count(samples))) expect(size).toBeLessThanOrEqual(5000);
     const quota = samples.filter((sample) => sample.startsWith('weir_quota'));
     expect(quota.filter((sample) => sample.includes('gen_ai_prompt_name="none"'))).toHaveLength(3 * 600);
+    const requests = samples.filter((sample) => sample.startsWith('weir_requests'));
+    expect(requests.filter((sample) => !sample.includes('weir_priority="normal"'))).toEqual([]);
   });
 });

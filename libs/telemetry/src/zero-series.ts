@@ -52,16 +52,22 @@ const OPERATIONS = ['chat', 'embeddings'] as const;
  *   hang on them, and on a good day what they count is rare.
  * - By team and model too: the reservation ledger.
  * - By team, model and template, because that is what these are for: requests, 429s, quota, and cost where there is a price.
- *   Registered templates only, `none` first, and at most `ZERO_SERIES_LIMIT` a family: a hundred teams with ten templates
- *   would be more zeros than a store is for. Requests of priority `normal` only, which is what callers have who say nothing.
- * - Not at all: what nobody configured (`unknown`, `other`, templates that are met), and histograms, whose seventeen series
- *   each would cost more than the one observation that a quantile misses.
+ *   Registered templates only, and at most `ZERO_SERIES_LIMIT` a family: a hundred teams with ten templates would be more
+ *   zeros than a store is for. What callers have who say nothing comes first: template `none`, priority `normal`.
+ * - Requests that are refused before they are understood: by team, and for those whose key nobody knows.
+ * - Not at all: templates that nobody registered, and histograms, whose seventeen series each would cost more than the one
+ *   observation that a quantile misses.
  */
 export function zeroSeries(instruments: Instruments, configured: ConfiguredLabels): void {
   for (const { id: account, provider, models } of configured.accounts)
     for (const { name } of models) zeroTarget(instruments, [provider, name, account]);
   zeroLedger(instruments, configured);
-  for (const template of templatesOf(configured)) zeroBurners(instruments, configured, template);
+  const templates = templatesOf(configured);
+  for (const template of templates) zeroBurners(instruments, configured, template);
+  for (const { id: team } of [...configured.teams, { id: 'unknown' }])
+    touch(instruments.requests, 'other', team, 'none', 'normal', 'rejected');
+  for (const priority of ['normal', 'high', 'low'])
+    for (const template of templates) zeroRequests(instruments, configured, template, priority);
 }
 
 const RETRIES = Object.entries(RETRY_REASONS).flatMap(([reason, where]) =>
@@ -103,25 +109,33 @@ function templatesOf({ teams }: ConfiguredLabels): ReadonlySet<string> {
   return new Set(['none', ...teams.flatMap(({ templates }) => templates)]);
 }
 
+function usersOf({ teams }: ConfiguredLabels, template: string): ConfiguredLabels['teams'] {
+  return teams.filter(({ templates }) => template === 'none' || templates.includes(template));
+}
+
 /** Who may burn what with a template. */
-function zeroBurners(
-  instruments: Instruments,
-  { accounts, routes, teams }: ConfiguredLabels,
-  template: string,
-): void {
-  const { requests, throttled, quotaTokens, costUsd } = instruments;
-  const users = teams.filter(({ templates }) => template === 'none' || templates.includes(template));
-  for (const { id: team } of users) {
-    for (const { id: account, provider, models } of accounts) {
+function zeroBurners(instruments: Instruments, configured: ConfiguredLabels, template: string): void {
+  const { throttled, quotaTokens, costUsd } = instruments;
+  for (const { id: team } of usersOf(configured, template)) {
+    for (const { id: account, provider, models } of configured.accounts) {
       for (const { name: model, price } of models) {
         touch(quotaTokens, provider, model, team, template);
         if (price !== undefined) touch(costUsd, provider, model, team, template);
         for (const kind of THROTTLE_KINDS) touch(throttled, provider, model, account, team, template, kind);
       }
     }
-    for (const route of routes)
-      for (const outcome of OUTCOMES) touch(requests, route, team, template, 'normal', outcome);
   }
+}
+
+function zeroRequests(
+  { requests }: Instruments,
+  configured: ConfiguredLabels,
+  template: string,
+  priority: string,
+): void {
+  for (const { id: team } of usersOf(configured, template))
+    for (const route of configured.routes)
+      for (const outcome of OUTCOMES) touch(requests, route, team, template, priority, outcome);
 }
 
 function touch(family: CounterFamily, ...labels: readonly string[]): void {
