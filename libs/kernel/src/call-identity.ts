@@ -3,7 +3,7 @@ export type Priority = 'high' | 'normal' | 'low';
 
 /**
  * Who asks for what: the immutable part of a request that every room may know.
- * One object per request, so that it also serves as the request's key in a WeakMap.
+ * One object per request, so that whoever wants to find something of the request again can keep it there.
  */
 export interface CallIdentity {
   /** `x-request-id`, ours. */

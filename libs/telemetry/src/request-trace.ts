@@ -100,36 +100,29 @@ function identityAttributes(identity: CallIdentity): Attributes {
   };
 }
 
+/** An identity with what is remembered of its request. */
+type Remembered = CallIdentity & Record<symbol, RequestTrace | undefined>;
+
 /**
- * The traces of the requests that are alive, found by the identity object that every port call carries.
- * A plain map where somebody tells the end: a weak one costs 6 us a request in garbage collection (Node 24, 2026-11).
+ * The traces of the requests that are alive, found by the identity object that every port call carries, and kept on it:
+ * a map of requests, weak or not, costs more in garbage collection than everything that is kept in it (see Roster).
  */
 export class RequestTraces {
-  private readonly begun = new Map<CallIdentity, RequestTrace>();
-  private readonly met = new WeakMap<CallIdentity, RequestTrace>();
+  /** Where on an identity; one's own, so that two telemetries do not meet there. */
+  private readonly key = Symbol('trace');
 
   constructor(readonly accounts: ReadonlyMap<string, AccountLabels>) {}
 
-  /** Starts the memory of a request below `parent`, until `end`. */
+  /** Starts the memory of a request below `parent`. */
   begin(identity: CallIdentity, parent: RecordedSpan | SpanContext | undefined): RequestTrace {
     const made = new RequestTrace(identity, parent, this.accounts);
-    this.begun.set(identity, made);
+    (identity as Remembered)[this.key] = made;
     return made;
-  }
-
-  end(identity: CallIdentity): void {
-    this.begun.delete(identity);
   }
 
   /** The request's memory; made below the active span where nobody began it. */
   of(identity: CallIdentity): RequestTrace {
-    return this.begun.get(identity) ?? this.met.get(identity) ?? this.meet(identity);
-  }
-
-  private meet(identity: CallIdentity): RequestTrace {
-    const made = new RequestTrace(identity, activeSpan(), this.accounts);
-    this.met.set(identity, made);
-    return made;
+    return (identity as Remembered)[this.key] ?? this.begin(identity, activeSpan());
   }
 }
 

@@ -36,11 +36,15 @@ export const UNTRACED: RequestSpan = {
   finish: () => undefined,
 };
 
+const REQUEST = Symbol('request');
+
+/** Node's request object, with our own until the response is closed. A map of them would cost more (see Roster). */
+interface Traced {
+  [REQUEST]?: TracedRequest | undefined;
+}
+
 /** Server spans of the API's own routes, made by hooks: cheaper than an instrumentation, and named from the route. */
 export class ServerSpans {
-  /** By Node's request object, until the response is closed. */
-  private readonly open = new Map<object, TracedRequest>();
-
   constructor(
     private readonly recorder: SpanRecorder,
     private readonly traces: RequestTraces,
@@ -56,7 +60,7 @@ export class ServerSpans {
     // The body's events come in the socket's async context, so the span becomes active after it, not before; and only
     // where it is exported, because automatic spans are made nowhere else and a context is carried by every promise.
     server.addHook('preHandler', (request, _reply, done) => {
-      const traced = this.open.get(request.raw);
+      const traced = (request.raw as Traced)[REQUEST];
       if (traced?.span.isExported !== true) done();
       else context.with(trace.setSpan(context.active(), traced.span), done);
     });
@@ -64,7 +68,7 @@ export class ServerSpans {
 
   /** @param raw Node's own request object; after the response is closed nobody is found by it */
   of(raw: object): RequestSpan {
-    return this.open.get(raw) ?? UNTRACED;
+    return (raw as Traced)[REQUEST] ?? UNTRACED;
   }
 
   /** Health checks, metrics and paths that do not exist make no spans. */
@@ -79,10 +83,11 @@ export class ServerSpans {
       .set(A.httpMethod, request.method)
       .set(A.httpRoute, route);
     const traced = new TracedRequest(span, request.id, this.traces, this.logger);
-    this.open.set(request.raw, traced);
+    const raw = request.raw as Traced;
+    raw[REQUEST] = traced;
     // `close` comes once, after the last byte or when the caller is gone, for hijacked replies too.
     reply.raw.once('close', () => {
-      this.open.delete(request.raw);
+      raw[REQUEST] = undefined;
       traced.closed(reply.raw.headersSent ? reply.raw.statusCode : undefined, this.recorder.now());
     });
   }
@@ -158,7 +163,6 @@ class TracedRequest implements RequestSpan {
     if (memory !== undefined) describe(span, memory);
     if (status >= 500 || isBroken(error, status)) span.markError();
     span.endAt(at);
-    if (memory !== undefined) this.traces.end(memory.identity);
     if (outcome !== undefined) this.logger?.info('request', lineOf(span, memory));
   }
 

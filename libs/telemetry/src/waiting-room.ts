@@ -1,9 +1,4 @@
-import type { CallIdentity, Milliseconds } from '@weir/kernel';
-
-/** One waiting or running request. */
-interface Stay {
-  readonly since: Milliseconds;
-}
+import { Roster, type CallIdentity, type Milliseconds } from '@weir/kernel';
 
 /** Requests of one model and priority. */
 export interface Occupancy {
@@ -14,33 +9,30 @@ export interface Occupancy {
   readonly oldestSince: Milliseconds | undefined;
 }
 
-/** Who is inside, by model and priority: O(1) to come and go; the oldest is the first in insertion order. */
+/** Since when each request is inside, by model and priority: O(1) to come and go. */
 export class WaitingRoom {
-  private readonly stays = new Map<string, Map<string, Set<Stay>>>();
+  private readonly stays = new Map<string, Map<string, Roster<Milliseconds>>>();
 
   /** @returns leaves again; idempotent */
   enter(model: string, { priority }: CallIdentity, since: Milliseconds): () => void {
-    const room = this.room(model, priority);
-    const stay: Stay = { since };
-    room.add(stay);
+    const stay = this.room(model, priority).enter(since);
     return () => {
-      room.delete(stay);
+      stay.leave();
     };
   }
 
   *occupancy(): Generator<Occupancy> {
     for (const [model, byPriority] of this.stays) {
       for (const [priority, room] of byPriority) {
-        const [oldest] = room;
-        yield { model, priority, count: room.size, oldestSince: oldest?.since };
+        yield { model, priority, count: room.size, oldestSince: room.oldest };
       }
     }
   }
 
-  private room(model: string, priority: string): Set<Stay> {
-    const byPriority = this.stays.get(model) ?? new Map<string, Set<Stay>>();
+  private room(model: string, priority: string): Roster<Milliseconds> {
+    const byPriority = this.stays.get(model) ?? new Map<string, Roster<Milliseconds>>();
     this.stays.set(model, byPriority);
-    const room = byPriority.get(priority) ?? new Set<Stay>();
+    const room = byPriority.get(priority) ?? new Roster<Milliseconds>();
     byPriority.set(priority, room);
     return room;
   }

@@ -2,18 +2,19 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { GatewayError } from '@weir/kernel';
+import { GatewayError, Roster } from '@weir/kernel';
 import { toRefusal, type Refusal } from './refusal.js';
 
 /** Answers that are not over, by socket. */
-const open = new WeakMap<Duplex, Set<ServerResponse>>();
+const open = new WeakMap<Duplex, Roster<ServerResponse>>();
 
 /** Takes over what Node would answer by itself, without a body that anybody could read. Once per server. */
 export function answerForNode(server: Server): void {
   server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    const answers = open.get(socket) ?? new Set();
-    open.set(socket, answers.add(response));
-    response.once('close', () => answers.delete(response));
+    const stay = answersOn(socket).enter(response);
+    response.once('close', () => {
+      stay.leave();
+    });
   });
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     const { headers, body } = refusalOf(EXPECTATION);
@@ -22,6 +23,16 @@ export function answerForNode(server: Server): void {
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     refuse(socket, '405 Method Not Allowed', NO_TUNNEL);
   });
+}
+
+/** One entry for each socket: weak ones are dear, and a socket carries many requests. */
+function answersOn(socket: Duplex): Roster<ServerResponse> {
+  let answers = open.get(socket);
+  if (answers === undefined) {
+    answers = new Roster();
+    open.set(socket, answers);
+  }
+  return answers;
 }
 
 /**

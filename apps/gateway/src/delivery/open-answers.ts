@@ -1,3 +1,5 @@
+import { Roster } from '@weir/kernel';
+
 /** An answer that is being made or delivered. */
 export interface OpenAnswer {
   /** Bytes held in user space for it. */
@@ -6,16 +8,15 @@ export interface OpenAnswer {
 
 /** The answers that are open now: what a drain waits for, and what a slow caller costs. */
 export class OpenAnswers {
-  private readonly open = new Set<OpenAnswer>();
+  private readonly open = new Roster<OpenAnswer>();
   private readonly idle: (() => void)[] = [];
 
   /** Adds an answer; the function returned takes it out again, once. */
   add(answer: OpenAnswer): () => void {
-    this.open.add(answer);
+    const stay = this.open.enter(answer);
     return () => {
-      if (this.open.delete(answer) && this.open.size === 0) {
-        for (const wake of this.idle.splice(0)) wake();
-      }
+      stay.leave();
+      if (this.open.size === 0 && this.idle.length > 0) for (const wake of this.idle.splice(0)) wake();
     };
   }
 

@@ -1,11 +1,12 @@
 import { linkAbort, type LinkedAbort, type Milliseconds, type Target } from '@weir/kernel';
 import type { Permit } from '@weir/limiter';
 import type { Course } from './course.js';
+import type { Place } from './waiting-room.js';
 
 /** Where a wait stands. */
 export interface WaitBoard {
-  joined(wait: RoutedWait): void;
-  left(wait: RoutedWait): void;
+  joined(wait: RoutedWait): Place;
+  left(wait: RoutedWait, place: Place): void;
 }
 
 /** Why the limiter sees a wait end that goes on elsewhere. */
@@ -22,6 +23,7 @@ export class RoutedWait {
   /** How often it was moved. */
   moves = 0;
   private link: LinkedAbort;
+  private place: Place | undefined;
   private readonly settle: {
     readonly resolve: (permit: Permit) => void;
     readonly reject: (reason: unknown) => void;
@@ -41,7 +43,7 @@ export class RoutedWait {
 
   /** Leaves the queue of its target for that of another. */
   move(target: Target): void {
-    this.board.left(this);
+    this.leave();
     this.link.abort(MOVED);
     this.target = target;
     this.moves += 1;
@@ -59,10 +61,10 @@ export class RoutedWait {
     const isOver = (): boolean => {
       link.unlink();
       if (this.link !== link) return true;
-      this.board.left(this);
+      this.leave();
       return false;
     };
-    this.board.joined(this);
+    this.place = this.board.joined(this);
     course.turn.acquire({ target, cost: course.call.cost }, link.signal).then(
       (permit) => {
         // It was moved in the instant in which it was granted: nothing was sent, so everything comes back.
@@ -74,5 +76,11 @@ export class RoutedWait {
       },
     );
     return link;
+  }
+
+  private leave(): void {
+    const { place } = this;
+    this.place = undefined;
+    if (place !== undefined) this.board.left(this, place);
   }
 }

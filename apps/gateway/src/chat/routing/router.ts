@@ -16,7 +16,7 @@ import { RoutedWait, type WaitBoard } from './routed-wait.js';
 import type { TargetHealth } from './target-health.js';
 import { PATIENCE_MS, TargetChoice } from './target-choice.js';
 import { circuitOpen } from './targets.js';
-import { WaitingRoom, type Line } from './waiting-room.js';
+import { WaitingRoom, type Line, type Place } from './waiting-room.js';
 
 /** What the router works with. */
 export interface RouterParts {
@@ -92,13 +92,14 @@ export class Router implements WaitBoard, PermitWatch {
     if (!wasFit && this.room.movable > 0) this.look();
   }
 
-  joined(wait: RoutedWait): void {
-    this.room.add(wait);
+  joined(wait: RoutedWait): Place {
+    const place = this.room.enter(wait);
     if (wait.course.branches) this.lookBy(this.time.now() + LOOK_MS);
+    return place;
   }
 
-  left(wait: RoutedWait): void {
-    this.room.remove(wait);
+  left(wait: RoutedWait, place: Place): void {
+    this.room.leave(place);
     if (this.room.movable === 0) this.forgetAlarm();
     else if (this.room.at(wait.target) === 0) this.lookBy(this.time.now() + LOOK_MS);
   }

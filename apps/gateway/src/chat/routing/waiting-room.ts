@@ -1,60 +1,81 @@
-import type { Target } from '@weir/kernel';
+import { Roster, type Stay, type Target } from '@weir/kernel';
 import type { RoutedWait } from './routed-wait.js';
 import { keyOf } from './targets.js';
 
 /** Waits of one team for one route in the queue of one target, oldest first: they have the same choices. */
 export interface Line {
   readonly target: Target;
-  readonly waits: Set<RoutedWait>;
+  readonly waits: Roster<RoutedWait>;
 }
 
-/** Who waits for which target. */
+/** How many wait for a target, in all lines. */
+interface Count {
+  waiting: number;
+}
+
+/** Where a wait stands. */
+export interface Place {
+  readonly stay: Stay<RoutedWait>;
+  readonly count: Count;
+  readonly movable: 0 | 1;
+}
+
+/** Who waits for which target. What is configured bounds lines and counts, so they stay where nobody waits. */
 export class WaitingRoom {
-  private readonly lines = new Map<string, Line>();
-  private readonly counts = new Map<string, number>();
   /** Waits that have a choice. */
   movable = 0;
+  private readonly lines = new Map<string, Line>();
+  private readonly counts = new Map<string, Count>();
 
-  add(wait: RoutedWait): void {
-    const key = lineOf(wait);
-    let line = this.lines.get(key);
-    if (line === undefined) {
-      line = { target: wait.target, waits: new Set() };
-      this.lines.set(key, line);
-    }
-    line.waits.add(wait);
-    this.count(wait, 1);
+  enter(wait: RoutedWait): Place {
+    const { target, course } = wait;
+    const place: Place = {
+      stay: this.lineOf(wait).waits.enter(wait),
+      count: this.countOf(target),
+      movable: course.branches ? 1 : 0,
+    };
+    place.count.waiting += 1;
+    this.movable += place.movable;
+    return place;
   }
 
-  remove(wait: RoutedWait): void {
-    const key = lineOf(wait);
-    const line = this.lines.get(key);
-    if (!line?.waits.delete(wait)) return;
-    if (line.waits.size === 0) this.lines.delete(key);
-    this.count(wait, -1);
+  /** Once. */
+  leave({ stay, count, movable }: Place): void {
+    stay.leave();
+    count.waiting -= 1;
+    this.movable -= movable;
   }
 
   /** How many wait for a target. */
   at(target: Target): number {
-    return this.counts.get(keyOf(target)) ?? 0;
+    return this.counts.get(keyOf(target))?.waiting ?? 0;
   }
 
-  /** Every line, or those at one account. Lines may come and go meanwhile. */
+  /** Every line in which somebody waits, or those at one account. Waits may come and go meanwhile. */
   all(account?: string): readonly Line[] {
-    const lines = [...this.lines.values()];
-    return account === undefined ? lines : lines.filter(({ target }) => target.account === account);
+    return [...this.lines.values()].filter(
+      ({ target, waits }) => waits.size > 0 && (account === undefined || target.account === account),
+    );
   }
 
-  private count(wait: RoutedWait, by: 1 | -1): void {
-    const key = keyOf(wait.target);
-    const count = (this.counts.get(key) ?? 0) + by;
-    if (count === 0) this.counts.delete(key);
-    else this.counts.set(key, count);
-    if (wait.course.branches) this.movable += by;
+  private lineOf({ target, course }: RoutedWait): Line {
+    const { team, model } = course.call.identity;
+    const key = JSON.stringify([target.account, target.model, team, model]);
+    let line = this.lines.get(key);
+    if (line === undefined) {
+      line = { target, waits: new Roster() };
+      this.lines.set(key, line);
+    }
+    return line;
   }
-}
 
-function lineOf({ target, course }: RoutedWait): string {
-  const { team, model } = course.call.identity;
-  return JSON.stringify([target.account, target.model, team, model]);
+  private countOf(target: Target): Count {
+    const key = keyOf(target);
+    let count = this.counts.get(key);
+    if (count === undefined) {
+      count = { waiting: 0 };
+      this.counts.set(key, count);
+    }
+    return count;
+  }
 }
