@@ -27,6 +27,7 @@ describe('boundedExport', () => {
     [Object.assign(new Error('connect 10.0.0.1'), { code: 'ECONNREFUSED' }), 'ECONNREFUSED'],
     [Object.assign(new Error('<html>SECRET'), { code: 404 }), 'http_404'],
     [new Error('Request timed out'), 'timeout'],
+    [Object.assign(new Error('retryable'), { name: 'OTLPExporterError' }), 'overloaded'],
     [new TypeError('SECRET'), 'TypeError'],
     [undefined, 'unknown'],
   ])('tells why it failed in a word, without what was answered: %s', (error, word) => {

@@ -45,7 +45,7 @@ const TIMED_OUT = 'Request timed out';
 
 /**
  * A failure without its message, which may quote what a collector or a proxy answered. Its name becomes the label
- * `error_type`: `ECONNREFUSED`, `http_404`, `timeout`.
+ * `error_type`: `ECONNREFUSED`, `http_404`, `overloaded`, `timeout`.
  */
 function failureOf(error: Error | undefined): Error {
   const failure = new Error('export failed');
@@ -58,5 +58,7 @@ function reasonOf(error: Error | undefined): string {
   const code: unknown = 'code' in error ? error.code : undefined;
   if (typeof code === 'number') return `http_${code}`;
   if (typeof code === 'string' && code !== '') return code;
+  // A status that may be tried again (429, 502, 503, 504) comes without its number.
+  if (error.name === 'OTLPExporterError') return 'overloaded';
   return error.message === TIMED_OUT ? 'timeout' : error.name;
 }

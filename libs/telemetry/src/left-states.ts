@@ -2,8 +2,8 @@ import type { Clock, Milliseconds } from '@weir/kernel';
 import type { Reading } from './metric-families.js';
 
 /**
- * How long a state that is over is shown as 0. Longer than a collector remembers what it heard last (`metric_expiration`,
- * 5 min): one that missed the change hears of it, or has forgotten the state by itself.
+ * How long a state that is over is shown as 0. Longer than a collector remembers what it heard last (`metric_expiration`:
+ * 90 s in ours, 5 min by default): one that missed the change hears of it, or has forgotten the state by itself.
  */
 const SHOWN_MS: Milliseconds = 6 * 60_000;
 
