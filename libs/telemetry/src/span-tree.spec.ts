@@ -281,6 +281,23 @@ describe('span tree', () => {
     ]);
   });
 
+  it('forbidden at the last moment: the attempt was not sent', async () => {
+    const scene = new Scene();
+    const tooLate = new GatewayError('wait_exceeds_deadline', 'too late');
+    const forbidden = client((request) => {
+      request.onSent?.();
+      return Promise.reject(new Error('it was sent'));
+    });
+    await expect(
+      scene.open(forbidden, 1, () => {
+        throw tooLate;
+      }),
+    ).rejects.toBe(tooLate);
+    expect(scene.children()).toMatchObject([
+      { status: 'error', attributes: { 'weir.attempt.sent': false, 'error.type': 'wait_exceeds_deadline' } },
+    ]);
+  });
+
   it('never sent: the attempt says so', async () => {
     const scene = new Scene();
     const refused = new GatewayError('upstream_unavailable', 'Refused.', { retryable: true });

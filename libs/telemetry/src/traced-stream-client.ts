@@ -26,8 +26,8 @@ export class TracedStreamClient implements StreamClient {
           {
             ...request,
             onSent: () => {
-              attempt.sent();
               request.onSent?.();
+              attempt.sent();
             },
           },
           signal,

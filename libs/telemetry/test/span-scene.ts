@@ -73,7 +73,7 @@ export class Scene {
     return traced.enter({ identity: this.call, deadline: Infinity });
   }
 
-  open(client: StreamClient, attempt = 1): Promise<UpstreamAnswer> {
+  open(client: StreamClient, attempt = 1, onSent?: () => void): Promise<UpstreamAnswer> {
     const request: UpstreamRequest = {
       identity: this.call,
       target: TARGET,
@@ -82,6 +82,7 @@ export class Scene {
       body: new Uint8Array(),
       stream: true,
       usageInjected: false,
+      ...(onSent === undefined ? {} : { onSent }),
     };
     return new TracedStreamClient(client, this.recorder, this.traces).open(request, this.abort.signal);
   }

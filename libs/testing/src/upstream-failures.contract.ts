@@ -1,3 +1,4 @@
+import { GatewayError } from '@weir/kernel';
 import type { UpstreamFixture } from './upstream-fixture.js';
 import {
   PATIENT,
@@ -5,6 +6,7 @@ import {
   JSON_TYPE,
   DONE,
   ROLE,
+  STOP,
   text,
   error,
   stream,
@@ -115,6 +117,18 @@ export function upstreamFailures(fixture: UpstreamFixture): void {
       expect(await failureOf(fixture.open())).toMatchObject({ failure: 'transient', upstreamStatus: 500 });
       await fixture.upstream.calls[0]?.closed;
       expect(fixture.upstream.calls[0]?.written()).toBeLessThan(200 * 65_536);
+    });
+
+    it('sends nothing where that is forbidden at the last moment', async () => {
+      fixture.upstream.script(stream(text('a'), STOP, DONE));
+      const tooLate = new GatewayError('wait_exceeds_deadline', 'too late');
+      const forbid = (): never => {
+        throw tooLate;
+      };
+      expect(await failureOf(fixture.open({ onSent: forbid }))).toBe(tooLate);
+      expect(fixture.upstream.calls).toHaveLength(0);
+      await readAll(await fixture.open());
+      expect(fixture.upstream.calls).toHaveLength(1);
     });
 
     it('says so where nothing was ever sent', async () => {

@@ -1,3 +1,4 @@
+import { GatewayError } from '@weir/kernel';
 import { IntakeHarness, TIMEOUTS } from './testing/intake-harness.js';
 
 const SECOND = 1000;
@@ -113,6 +114,26 @@ describe('waits', () => {
     const before = harness.clock.timersSet;
     for (let i = 0; i < 100; i += 1) harness.receive(TEXT);
     expect(harness.clock.timersSet).toBe(before);
+  });
+});
+
+describe('the last moment before the first byte', () => {
+  it('is when somebody may forbid it: the connection stays good, and no timer is left', async () => {
+    const tooLate = new GatewayError('wait_exceeds_deadline', 'too late');
+    const harness = new IntakeHarness({
+      onSent: () => {
+        throw tooLate;
+      },
+    });
+    expect(() => {
+      harness.connect();
+    }).toThrow(tooLate);
+    await harness.clock.advance(0);
+    expect(harness.failure).toBe(tooLate);
+    expect(harness.transport.aborted).toBe(false);
+    expect(harness.clock.armed).toBe(0);
+    harness.intake.broke(tooLate);
+    expect(harness.failure).toBe(tooLate);
   });
 });
 

@@ -110,16 +110,24 @@ export class AnswerIntake implements AssemblyOutput {
     signal.addEventListener('abort', this.onAbort, { once: true });
   }
 
-  /** A connection is there and the request is about to be written. */
+  /**
+   * A connection is there and the request is about to be written.
+   * @throws what forbids that; the connection stays good
+   */
   connected(transport: Transport): void {
     if (this.stage === 'over') {
       transport.abort(new Error('the attempt is over'));
       return;
     }
+    try {
+      this.context.request.onSent?.();
+    } catch (forbidden) {
+      this.fail(toGatewayError(forbidden));
+      throw forbidden;
+    }
     this.stage = 'waiting';
     this.transport = transport;
     this.watchdog.expect('headers', this.context.timeouts.headersMs);
-    this.context.request.onSent?.();
   }
 
   /** The status line and the headers came. */

@@ -36,7 +36,7 @@ export interface UpstreamRequest {
   readonly joinFrames?: boolean;
   /** Set where it asks for an answer again that broke after its caller had some of it. For telemetry only. */
   readonly resume?: Resume;
-  /** Called once, when the first byte is about to leave. */
+  /** Called once, when the first byte is about to leave. What it throws ends the attempt, and nothing leaves. */
   readonly onSent?: () => void;
 }
 

@@ -30,7 +30,7 @@ export interface CallRules {
 }
 
 /** A deadline of now has passed when the limiter looks at it, so that `0`, which means "do not queue", would refuse everybody. */
-const LEAST_WAIT_MS: Milliseconds = 25;
+export const LEAST_WAIT_MS: Milliseconds = 25;
 
 /** Turns a raw request into a ChatCall, or says what is wrong with it. Nothing is charged before this succeeds. */
 export class CallReader {

@@ -100,6 +100,7 @@ export class ChatPipeline {
     try {
       const request = attemptRequest(course.call, target, attempt, reportsUsage.has(target.account));
       const onSent = (): void => {
+        departure.checkConnected(course.call, permit);
         permit.sent();
       };
       const joinFrames = midStream.passesOn(course.call, target);

@@ -22,7 +22,15 @@ const READING: StreamReading = {
   ...{ firstByteAt: undefined, firstVisibleAt: undefined },
 };
 
-/** The pipeline in virtual time; the process stands still for a while whenever a permit was granted. */
+/** How long the process stands still. */
+interface Stall {
+  readonly granted?: Milliseconds;
+  readonly connecting?: Milliseconds;
+  /** What happens while it does after a grant. */
+  readonly meanwhile?: (limiter: Limiter) => void;
+}
+
+/** The pipeline in virtual time; the process stands still whenever a permit was granted, and when a connection is opened. */
 class StallingHouse {
   readonly house = new RoutedHouse({
     targets: [TARGET],
@@ -31,11 +39,7 @@ class StallingHouse {
   readonly sent: UpstreamRequest[] = [];
   private readonly pipeline: ChatPipeline;
 
-  /** @param meanwhile what happens while it stands still */
-  constructor(
-    private readonly stallMs: Milliseconds,
-    private readonly meanwhile: (limiter: Limiter) => void = () => undefined,
-  ) {
+  constructor(private readonly stall: Stall) {
     const { clock, router, limiter: inner } = this.house;
     const limiter: Limiter = Object.assign(Object.create(inner) as Limiter, {
       enter: (call: LimiterCall) => this.stalled(inner.enter(call)),
@@ -80,8 +84,8 @@ class StallingHouse {
       },
       acquire: async (ask, signal) => {
         const permit = await turn.acquire(ask, signal);
-        clock.jump(clock.now() + this.stallMs);
-        this.meanwhile(this.house.limiter);
+        clock.jump(clock.now() + (this.stall.granted ?? 0));
+        this.stall.meanwhile?.(this.house.limiter);
         return permit;
       },
     };
@@ -89,8 +93,10 @@ class StallingHouse {
 
   private readonly client: StreamClient = {
     open: async (request) => {
-      this.sent.push(request);
+      const { clock } = this.house;
+      clock.jump(clock.now() + (this.stall.connecting ?? 0));
       request.onSent?.();
+      this.sent.push(request);
       const frames = (async function* () {
         yield await Promise.resolve({ bytes: Buffer.from('{}'), visible: true });
       })();
@@ -122,7 +128,7 @@ class StallingHouse {
 
 describe('a process that stands still between grant and sending', () => {
   it('sends nothing after the deadline, says so with a hint, and gives the permit back whole', async () => {
-    const stalling = new StallingHouse(PATIENCE_MS + 1);
+    const stalling = new StallingHouse({ granted: PATIENCE_MS + 1 });
     expect(stalling.room).toBe(1);
     expect(await stalling.ask(PATIENCE_MS)).toMatchObject({
       code: 'wait_exceeds_deadline',
@@ -136,8 +142,11 @@ describe('a process that stands still between grant and sending', () => {
   });
 
   it('has an honest hint where nobody knows when there is room again', async () => {
-    const stalling = new StallingHouse(PATIENCE_MS + 1, (limiter) => {
-      limiter.setLimit('account:a:requests', 0);
+    const stalling = new StallingHouse({
+      granted: PATIENCE_MS + 1,
+      meanwhile: (limiter) => {
+        limiter.setLimit('account:a:requests', 0);
+      },
     });
     expect(await stalling.ask(PATIENCE_MS)).toMatchObject({
       code: 'wait_exceeds_deadline',
@@ -147,16 +156,38 @@ describe('a process that stands still between grant and sending', () => {
   });
 
   it('does not count it as a failure of the provider', async () => {
-    const stalling = new StallingHouse(PATIENCE_MS + 1);
+    const stalling = new StallingHouse({ granted: PATIENCE_MS + 1 });
     for (let count = 0; count < 50; count += 1) await stalling.ask(PATIENCE_MS);
     expect(stalling.house.health.breakers()).toMatchObject([{ state: 'closed' }]);
     expect(stalling.sent).toEqual([]);
   });
 
   it('sends where the deadline has not passed', async () => {
-    const stalling = new StallingHouse(PATIENCE_MS);
+    const stalling = new StallingHouse({ granted: PATIENCE_MS });
     expect(await stalling.ask(PATIENCE_MS)).toMatchObject([{ kind: 'head', status: 200 }, { visible: true }]);
     expect(stalling.sent).toHaveLength(1);
     expect(stalling.room).toBe(0);
+  });
+});
+
+describe('a process that stands still while a connection is opened', () => {
+  it('sends nothing after the deadline for who had waited, and gives the permit back whole', async () => {
+    const stalling = new StallingHouse({ connecting: PATIENCE_MS });
+    const { clock, limiter } = stalling.house;
+    limiter.setLimit('account:a:requests', 0);
+    const waits = stalling.ask(PATIENCE_MS);
+    await clock.advance(PATIENCE_MS / 2);
+    limiter.setLimit('account:a:requests', 1);
+    await clock.advance(0);
+    expect(await waits).toMatchObject({ code: 'wait_exceeds_deadline', sent: false });
+    expect(stalling.sent).toEqual([]);
+    expect(stalling.room).toBe(1);
+    expect(stalling.house.health.breakers()).toMatchObject([{ state: 'closed' }]);
+  });
+
+  it('sends for who did not wait: a provider may be further away than a caller wants to queue', async () => {
+    const stalling = new StallingHouse({ connecting: PATIENCE_MS + 1 });
+    expect(await stalling.ask(PATIENCE_MS)).toMatchObject([{ kind: 'head', status: 200 }, { visible: true }]);
+    expect(stalling.sent).toHaveLength(1);
   });
 });
