@@ -1,9 +1,20 @@
-import { linkAbort, type LinkedAbort, type Milliseconds, type Target } from '@weir/kernel';
+import { linkAbort, type LinkedAbort, type Milliseconds, type Stay, type Target } from '@weir/kernel';
 import type { Permit } from '@weir/limiter';
 import type { Course } from './course.js';
-import type { Place } from './waiting-room.js';
+
+/** How many wait for a target, in all lines. */
+export interface Count {
+  waiting: number;
+}
 
 /** Where a wait stands. */
+export interface Place {
+  readonly stay: Stay<RoutedWait>;
+  readonly count: Count;
+  readonly movable: 0 | 1;
+}
+
+/** Who gives waits their places. */
 export interface WaitBoard {
   joined(wait: RoutedWait): Place;
   left(wait: RoutedWait, place: Place): void;

@@ -12,11 +12,11 @@ import type { ChatCall } from '../chat-call.js';
 import { Course } from './course.js';
 import { Favourites } from './favourites.js';
 import { RoutedPermit, type PermitWatch } from './routed-permit.js';
-import { RoutedWait, type WaitBoard } from './routed-wait.js';
+import { RoutedWait, type Place, type WaitBoard } from './routed-wait.js';
 import type { TargetHealth } from './target-health.js';
 import { PATIENCE_MS, TargetChoice } from './target-choice.js';
 import { circuitOpen } from './targets.js';
-import { WaitingRoom, type Line, type Place } from './waiting-room.js';
+import { WaitingRoom, type Line } from './waiting-room.js';
 
 /** What the router works with. */
 export interface RouterParts {

@@ -1,23 +1,11 @@
-import { Roster, type Stay, type Target } from '@weir/kernel';
-import type { RoutedWait } from './routed-wait.js';
+import { Roster, type Target } from '@weir/kernel';
+import type { Count, Place, RoutedWait } from './routed-wait.js';
 import { keyOf } from './targets.js';
 
 /** Waits of one team for one route in the queue of one target, oldest first: they have the same choices. */
 export interface Line {
   readonly target: Target;
   readonly waits: Roster<RoutedWait>;
-}
-
-/** How many wait for a target, in all lines. */
-interface Count {
-  waiting: number;
-}
-
-/** Where a wait stands. */
-export interface Place {
-  readonly stay: Stay<RoutedWait>;
-  readonly count: Count;
-  readonly movable: 0 | 1;
 }
 
 /** Who waits for which target. What is configured bounds lines and counts, so they stay where nobody waits. */
