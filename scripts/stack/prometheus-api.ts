@@ -19,21 +19,39 @@ interface Answer<Data> {
   readonly data: Data;
 }
 
+/** As far apart as scrapes. */
+const STEP_SECONDS = 15;
+
 /** What tests ask Prometheus. */
 export class PrometheusApi {
   constructor(private readonly url: string) {}
 
-  /** @throws where Prometheus finds a fault in the query */
-  async query(expr: string): Promise<readonly Sample[]> {
+  /**
+   * @param at epoch seconds; now where left out
+   * @throws where Prometheus finds a fault in the query
+   */
+  async query(expr: string, at?: number): Promise<readonly Sample[]> {
     const answer = await this.get<{ result: { metric: Record<string, string>; value: [number, string] }[] }>(
-      `query?${new URLSearchParams({ query: expr }).toString()}`,
+      'query',
+      { query: expr, ...(at === undefined ? {} : { time: String(at) }) },
     );
     return answer.result.map(({ metric, value: [, value] }) => ({ metric, value: Number(value) }));
   }
 
   /** @returns the sum of what `expr` gives; 0 where it gives nothing */
-  async total(expr: string): Promise<number> {
-    return (await this.query(expr)).reduce((sum, { value }) => sum + value, 0);
+  async total(expr: string, at?: number): Promise<number> {
+    return (await this.query(expr, at)).reduce((sum, { value }) => sum + value, 0);
+  }
+
+  /** @returns every value of every series between two instants, in epoch seconds, as a graph asks for them */
+  async values(expr: string, from: number, to: number): Promise<readonly number[]> {
+    const answer = await this.get<{ result: { values: [number, string][] }[] }>('query_range', {
+      query: expr,
+      start: String(from),
+      end: String(to),
+      step: String(STEP_SECONDS),
+    });
+    return answer.result.flatMap(({ values }) => values.map(([, value]) => Number(value)));
   }
 
   async rules(): Promise<readonly EvaluatedRule[]> {
@@ -41,10 +59,10 @@ export class PrometheusApi {
     return groups.flatMap(({ rules }) => rules);
   }
 
-  private async get<Data>(path: string): Promise<Data> {
-    const response = await fetch(`${this.url}/api/v1/${path}`);
+  private async get<Data>(path: string, parameters: Readonly<Record<string, string>> = {}): Promise<Data> {
+    const response = await fetch(`${this.url}/api/v1/${path}?${new URLSearchParams(parameters).toString()}`);
     const { status, error, data } = (await response.json()) as Answer<Data>;
-    if (status !== 'success') throw new Error(`${decodeURIComponent(path)}: ${error}`);
+    if (status !== 'success') throw new Error(`${parameters['query'] ?? path}: ${error}`);
     return data;
   }
 }

@@ -4,9 +4,9 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { collectorBinary } from '../collector-binary.js';
 import { PrometheusApi } from './prometheus-api.js';
+import { until } from './until.js';
 
 const ROOT = join(__dirname, '../..');
 /** Whatever should listen or answer does it within this, on a machine that has more to do. */
@@ -27,6 +27,7 @@ export class Stack {
   readonly prometheus: PrometheusApi;
   /** The end of what the processes wrote to their error streams. */
   private complaints = '';
+  private collector: ChildProcess | undefined;
   private readonly children: ChildProcess[] = [];
   private readonly folder = mkdtempSync(join(tmpdir(), 'weir-stack-'));
 
@@ -50,6 +51,30 @@ export class Stack {
     return `http://127.0.0.1:${this.ports.simulator}`;
   }
 
+  /** Where the collector takes OTLP over HTTP. */
+  get collectorUrl(): string {
+    return `http://127.0.0.1:${this.ports.collector.HTTP}`;
+  }
+
+  /** Takes the collector away without a word: what it has in memory is gone. */
+  async killCollector(): Promise<void> {
+    if (this.collector !== undefined) await ended(this.collector, 'SIGKILL');
+  }
+
+  /** @returns when it is ready to take what comes */
+  async startCollector(): Promise<void> {
+    const { collector } = this.ports;
+    this.collector = this.run(collectorBinary() ?? 'otelcol', ['--config', 'otel/collector.yaml'], {
+      ...Object.fromEntries(
+        Object.entries(collector).map(([name, port]) => [`OTELCOL_${name}_PORT`, String(port)]),
+      ),
+      OTELCOL_DECISION_WAIT: '5s',
+      // Nobody listens there: a stack without Jaeger.
+      OTELCOL_JAEGER: '127.0.0.1:9',
+    });
+    await answers(`http://127.0.0.1:${collector.HEALTH}/`);
+  }
+
   /**
    * Sends the demo traffic of compose's profile `load`.
    *
@@ -69,24 +94,16 @@ export class Stack {
 
   /** Ends every process, and forgets what they wrote. */
   async stop(): Promise<void> {
-    await Promise.all(this.children.map(ended));
+    await Promise.all(this.children.map((child) => ended(child)));
     rmSync(this.folder, { recursive: true, force: true });
   }
 
   private async open(): Promise<void> {
-    const { simulator, gateway, prometheus, collector } = this.ports;
+    const { simulator, gateway, prometheus } = this.ports;
     this.run(process.execPath, ['--import', 'tsx', 'apps/simulator/src/main.ts'], {
       SIMULATOR_PORT: String(simulator),
     });
-    this.run(collectorBinary() ?? 'otelcol', ['--config', 'otel/collector.yaml'], {
-      ...Object.fromEntries(
-        Object.entries(collector).map(([name, port]) => [`OTELCOL_${name}_PORT`, String(port)]),
-      ),
-      OTELCOL_DECISION_WAIT: '5s',
-      // Nobody listens there: a stack without Jaeger.
-      OTELCOL_JAEGER: '127.0.0.1:9',
-    });
-    await answers(`http://127.0.0.1:${collector.HEALTH}/`);
+    await this.startCollector();
     this.run('prometheus', this.prometheusArguments());
     await answers(`${this.simulatorUrl}/_sim/ledger`);
     this.run(process.execPath, ['--import', 'tsx', 'apps/gateway/src/main.ts'], {
@@ -94,7 +111,7 @@ export class Stack {
       WEIR_PORT: String(gateway),
       WEIR_LOG_LEVEL: 'error',
       SIMULATOR_URL: this.simulatorUrl,
-      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.HTTP}`,
+      OTEL_EXPORTER_OTLP_ENDPOINT: this.collectorUrl,
     });
     await answers(`http://127.0.0.1:${gateway}/readyz`);
     await answers(`http://127.0.0.1:${prometheus}/-/ready`);
@@ -149,22 +166,21 @@ async function freePorts(): Promise<Ports> {
 }
 
 async function answers(url: string): Promise<void> {
-  const until = Date.now() + STARTING_MS;
-  while (
-    !(await fetch(url).then(
-      ({ ok }) => ok,
-      () => false,
-    ))
-  ) {
-    if (Date.now() > until) throw new Error(`${url} does not answer.`);
-    await sleep(200);
-  }
+  const answered = await until(
+    () =>
+      fetch(url).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    STARTING_MS,
+  );
+  if (!answered) throw new Error(`${url} does not answer.`);
 }
 
-async function ended(child: ChildProcess): Promise<void> {
+async function ended(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exit = once(child, 'exit');
-  child.kill('SIGTERM');
+  child.kill(signal);
   const late = setTimeout(() => child.kill('SIGKILL'), 10_000);
   await exit;
   clearTimeout(late);
