@@ -41,8 +41,8 @@ beforeEach(async () => {
   house = await House.start({
     retry: { maxAttempts: 2, budgetRatio: 1 },
     account: {
-      limits: { requestsPerMinute: 10_000, tokensPerMinute: 1_000_000, concurrency: 1 },
-      windowSeconds: 0.2,
+      // Nothing that paces: a wait is for the slot, or for the end of a pause.
+      limits: { concurrency: 1 },
       models: { [MODEL]: { midStream: 'splice', price: { inputPerMTok: 1, outputPerMTok: 2 } } },
     },
   });
@@ -57,19 +57,32 @@ async function tree(count = 1): Promise<StillTree> {
   return treeOf(house.spans, traceOf(servers[count - 1]!));
 }
 
-/** Somebody else's answer takes the only slot; @returns when it is whole */
-async function occupied(firstTokenMs: number): Promise<{ readonly whole: Promise<unknown> }> {
-  await house.sim.behaviour({ firstTokenMs });
-  const whole = house.chat(STREAM);
+/** Somebody else's answer, which never ends, takes the only slot; @returns gives it up */
+async function occupied(): Promise<() => void> {
+  await house.sim.faults({ times: 1, stallAtFrame: { frame: 1, ms: 60_000 } });
+  const abort = new AbortController();
+  house.openChat(STREAM, {}, abort.signal).then(
+    (incoming) => incoming.on('error', () => undefined).resume(),
+    () => undefined,
+  );
   await eventually(
     () => house.status(),
     ({ limiter }) => limiter.open === 1,
   );
-  return { whole };
+  return () => {
+    abort.abort();
+  };
+}
+
+async function oneWaits(): Promise<void> {
+  await eventually(
+    () => house.status(),
+    ({ limiter }) => limiter.waiting === 1,
+  );
 }
 
 const RESCUED = { 'weir.retry.reason': 'rate_limit_requests' };
-const PAUSED = { 'weir.bucket': 'rpm', 'weir.dimension': 'account:main:requests' };
+const PAUSED = { 'weir.bucket': 'rpm', 'weir.dimension': `model:main/${MODEL}:requests` };
 const SENT = { 'http.response.status_code': 200 };
 const PRICED = { ...answered(INPUT, OUTPUT), 'weir.cost.usd': 2.8e-5 };
 const UNUSED = RESERVED - WHOLE;
@@ -87,8 +100,11 @@ describe('the spans of a request, as a whole', () => {
   });
 
   it('queued: the wait names what it was for', async () => {
-    const { whole } = await occupied(100);
-    await Promise.all([whole, house.chat(STREAM)]);
+    const makeRoom = await occupied();
+    const whole = house.chat(STREAM);
+    await oneWaits();
+    makeRoom();
+    await whole;
     expect(await tree(2)).toEqual(
       served(200, { ...OK, ...booked(1, WHOLE), ...OF_ANSWER }, [
         waited('', { 'weir.bucket': 'concurrency', 'weir.dimension': 'account:main:slots' }),
@@ -99,7 +115,7 @@ describe('the spans of a request, as a whole', () => {
   });
 
   it('429, then success: the error is the attempt’s alone', async () => {
-    await house.sim.faults({ times: 1, status: 429, headers: { 'retry-after-ms': '50' } });
+    await house.sim.faults({ times: 1, status: 429, headers: { 'retry-after-ms': '300' } });
     await house.chat(STREAM);
     expect(await tree()).toEqual(
       served(200, { ...OK, ...booked(2, WHOLE), ...OF_ANSWER }, [
@@ -115,7 +131,7 @@ describe('the spans of a request, as a whole', () => {
   });
 
   it('exhausted: the last decision is an error, the request is not: its 429 is the caller’s to see', async () => {
-    await house.sim.faults({ times: 2, status: 429, headers: { 'retry-after-ms': '50' } });
+    await house.sim.faults({ times: 2, status: 429, headers: { 'retry-after-ms': '300' } });
     await house.chat(STREAM);
     const told = { 'weir.outcome': 'upstream_throttled', 'weir.error.code': 'upstream_rate_limited' };
     expect(await tree()).toEqual(
@@ -133,17 +149,15 @@ describe('the spans of a request, as a whole', () => {
   });
 
   it('cancelled in the queue: nothing is an error, and nothing was sent', async () => {
-    const { whole } = await occupied(200);
+    const makeRoom = await occupied();
     const abort = new AbortController();
     const leaver = house.openChat(STREAM, {}, abort.signal).catch(() => undefined);
-    await eventually(
-      () => house.status(),
-      ({ limiter }) => limiter.waiting === 1,
-    );
+    await oneWaits();
     abort.abort();
     await leaver;
+    await house.spans.until(SERVER, 1);
+    makeRoom();
     expect(await tree()).toEqual(served(499, { ...GONE, ...booked(0, 0) }, [left()]));
-    await whole;
   });
 
   it('cancelled mid-stream: attempt and relay end with the caller, and are no errors', async () => {

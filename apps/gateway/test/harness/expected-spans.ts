@@ -143,14 +143,14 @@ export function begun(): Attributes {
 const ERROR_429 = { 'http.response.status_code': 429, 'error.type': '429' };
 const FAILED = { status: 'error' } as const;
 
-/** An attempt that met a 429 with a hint of 50 ms. */
+/** An attempt that met a 429 with a hint of 300 ms. */
 export function throttled(number: number, attributes: Attributes = {}): StillTree {
   const what = { 'weir.attempt.outcome': 'throttled', 'weir.throttle.kind': 'requests' };
   return nth(
     number,
     attempt(
       number,
-      { ...ERROR_429, ...what, 'weir.retry_after_ms': 50, ...attributes },
+      { ...ERROR_429, ...what, 'weir.retry_after_ms': 300, ...attributes },
       [nth(number, posted(number, ERROR_429, FAILED))],
       FAILED,
     ),
@@ -170,14 +170,14 @@ export function decided(number: number, attributes: Attributes, more: Partial<St
   return leaf('weir.retry', common, { links: [`${CHAT}#${number}`], ...more });
 }
 
-/** The same after a 429 with a hint of 50 ms, for which the paused quota waits. */
+/** The same after a 429 with a hint of 300 ms, for which the paused quota waits. */
 export function decidedAfter429(number: number, result: 'scheduled' | 'exhausted'): StillTree {
   const attributes = {
     'weir.retry.reason': 'rate_limit_requests',
     'weir.retry.delay_ms': 0,
     'weir.retry.source': 'retry_after',
     'weir.retry.result': result,
-    'weir.retry_after_ms': 50,
+    'weir.retry_after_ms': 300,
   };
   return decided(number, attributes, result === 'scheduled' ? {} : FAILED);
 }
