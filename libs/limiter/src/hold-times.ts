@@ -9,10 +9,9 @@ const NEWEST = 0.1;
 export class HoldTimes {
   private readonly means = new Map<Dimension, { ms: Milliseconds }>();
 
-  /** A permit over these dimensions ended. */
-  ended(vector: Vector, heldMs: Milliseconds): void {
-    for (const dimension of vector) {
-      if (dimension.spec.unit !== 'slots') continue;
+  /** A permit over these slots ended. */
+  ended(slots: Vector, heldMs: Milliseconds): void {
+    for (const dimension of slots) {
       const mean = this.means.get(dimension);
       if (mean === undefined) this.means.set(dimension, { ms: heldMs });
       else mean.ms += NEWEST * (heldMs - mean.ms);

@@ -73,23 +73,25 @@ export class PacedPermit implements Permit {
   }
 
   settle(usage: Usage): Ending {
-    return this.end(() => this.desk.close(this, settledVerdict(this.reserved, usage)));
+    if (!this.ends()) return alreadyEnded(this.reserved);
+    return this.desk.close(this, settledVerdict(this.reserved, usage));
   }
 
   fail(failure: GatewayError): Ending {
-    return this.end((sent) => this.desk.fail(this, failure, sent));
+    const sent = this.state === 'sent';
+    return this.ends() ? this.desk.fail(this, failure, sent) : alreadyEnded(this.reserved);
   }
 
   cancel(): Ending {
-    return this.end((sent) =>
-      this.desk.close(this, cancelledVerdict(this.reserved, sent ? 'nothing' : 'everything')),
-    );
+    const refundable = this.state === 'sent' ? 'nothing' : 'everything';
+    if (!this.ends()) return alreadyEnded(this.reserved);
+    return this.desk.close(this, cancelledVerdict(this.reserved, refundable));
   }
 
-  private end(how: (sent: boolean) => Ending): Ending {
-    if (this.state === 'ended') return alreadyEnded(this.reserved);
-    const sent = this.state === 'sent';
+  /** @returns whether this ending is the first */
+  private ends(): boolean {
+    const first = this.state !== 'ended';
     this.state = 'ended';
-    return how(sent);
+    return first;
   }
 }

@@ -34,7 +34,8 @@ export class Settlements implements PermitDesk {
 
   issue(grant: Grant): Permit {
     this.serial += 1;
-    const lease = grant.flow.hasSlots ? this.parts.leases.open(grant.flow, grant.grantedAt) : undefined;
+    const lease =
+      grant.flow.slots.length > 0 ? this.parts.leases.open(grant.flow, grant.grantedAt) : undefined;
     return new PacedPermit(this, grant, this.serial, lease);
   }
 
@@ -81,7 +82,7 @@ export class Settlements implements PermitDesk {
     if (!reaped) this.ended += 1;
     const charge = reaped ? { ...verdict.charge, slotIsFree: true } : verdict.charge;
     this.parts.ledger.settle(entry, charge, now);
-    this.parts.holds.ended(entry.vector, now - grantedAt);
+    this.parts.holds.ended(flow.slots, now - grantedAt);
     const spent = charge.requests === 0 ? 0 : flow.model.shareOf(charge);
     flow.correct(spent - share);
     return charge;

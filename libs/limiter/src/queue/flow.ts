@@ -32,8 +32,8 @@ export class Flow implements Leaseholder {
   held = false;
   /** A ticket that owns a reservation goes first, whoever came meanwhile. */
   pinned: FlowTicket | undefined;
-  /** Whether its permits hold slots. */
-  readonly hasSlots: boolean;
+  /** Those of its dimensions that its permits hold, and not only spend. */
+  readonly slots: Vector;
   lease: Lease | undefined;
   waiting = 0;
   inputTokens: Tokens = 0;
@@ -44,19 +44,22 @@ export class Flow implements Leaseholder {
   private readonly high = new Lane<FlowTicket>('high');
   private readonly normal = new Lane<FlowTicket>('normal');
   private readonly low = new Lane<FlowTicket>('low');
-  private readonly bySize = new TicketOrder<FlowTicket>(smallerFirst);
+  /** Kept from the first look for a gap on, until nobody waits: most flows never have one. */
+  private bySize: TicketOrder<FlowTicket> | undefined;
+  /** Tickets that stand where their request stood before. */
+  private retries = 0;
 
   constructor(
     readonly model: ModelClass<Flow>,
     readonly team: Team,
     readonly vector: Vector,
   ) {
-    this.hasSlots = vector.some(({ spec }) => spec.unit === 'slots');
+    this.slots = vector.filter(({ spec }) => spec.unit === 'slots');
   }
 
   add(ticket: FlowTicket): void {
     this[ticket.priority].add(ticket, this.time);
-    this.bySize.push(ticket);
+    this.bySize?.push(ticket);
     this.count(ticket, 1);
   }
 
@@ -74,12 +77,14 @@ export class Flow implements Leaseholder {
     if (this.pinned === ticket) this.pinned = undefined;
     this[ticket.priority].drop();
     this.count(ticket, -1);
-    this.bySize.tidy(this.waiting);
+    if (this.waiting === 0) this.bySize = undefined;
+    else this.bySize?.tidy(this.waiting);
   }
 
   /** Who goes next. */
   next(): FlowTicket | undefined {
     if (this.pinned !== undefined) return this.pinned;
+    if (this.normal.waiting === this.waiting) return this.normal.tickets.first();
     let best = this.normal.waiting > 0 ? this.normal : undefined;
     if (this.high.waiting > 0 && !(best && best.tag < this.high.tag)) best = this.high;
     if (this.low.waiting > 0 && !(best && best.tag <= this.low.tag)) best = this.low;
@@ -88,6 +93,7 @@ export class Flow implements Leaseholder {
 
   /** The one that fits into the smallest gap. */
   smallest(): FlowTicket | undefined {
+    this.bySize ??= this.inOrderOfSize();
     return this.bySize.first();
   }
 
@@ -147,12 +153,20 @@ export class Flow implements Leaseholder {
 
   private currentKey(): number {
     if (this.pinned !== undefined) return -Infinity;
-    const next = this.next();
+    const next = this.retries === 0 ? undefined : this.next();
     return next === undefined ? this.tag : Math.min(this.tag, next.tag - this.model.offset);
+  }
+
+  private inOrderOfSize(): TicketOrder<FlowTicket> {
+    const order = new TicketOrder<FlowTicket>(smallerFirst);
+    for (const lane of [this.high, this.normal, this.low])
+      for (const ticket of lane.tickets.living()) order.push(ticket);
+    return order;
   }
 
   private count(ticket: FlowTicket, sign: 1 | -1): void {
     this.waiting += sign;
+    if (ticket.tag < Infinity) this.retries += sign;
     this.inputTokens += sign * ticket.cost.inputTokens;
     this.outputTokens += sign * ticket.cost.outputTokens;
     // An empty flow has no share left, not even a rounding error of it.

@@ -44,12 +44,12 @@ export class GrantPass {
   private offer(flow: Flow, queue: FairQueue, now: Milliseconds): Milliseconds {
     const ticket = flow.next();
     if (ticket === undefined) return Infinity;
-    const block = blockOf(flow.vector, ticket.cost, now);
-    if (!block && !this.delays(ticket, now) && ticket.grant(now)) {
+    if (!this.delays(ticket, now) && ticket.grant(now)) {
       flow.putBack();
       return Infinity;
     }
     queue.setAside(flow);
+    const block = blockOf(flow.vector, ticket.cost, now);
     if (!block) return this.fillGap(flow, ticket, now);
     this.awaited.add(block.dimension);
     const next = this.hold(ticket, block, queue, now);

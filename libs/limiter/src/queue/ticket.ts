@@ -33,16 +33,18 @@ export class TicketOrder<T extends Ticket> {
   private row: T[] = [];
   /** Those before it in the row are done with. */
   private front = 0;
-  private readonly heap: Heap<T>;
+  private heap: Heap<T> | undefined;
 
-  constructor(private readonly before: (a: T, b: T) => boolean) {
-    this.heap = new Heap(before);
-  }
+  constructor(private readonly before: (a: T, b: T) => boolean) {}
 
   push(ticket: T): void {
     const last = this.row.at(-1);
-    if (last !== undefined && this.before(ticket, last)) this.heap.push(ticket);
-    else this.row.push(ticket);
+    if (last === undefined || !this.before(ticket, last)) {
+      this.row.push(ticket);
+      return;
+    }
+    this.heap ??= new Heap(this.before);
+    this.heap.push(ticket);
   }
 
   first(): T | undefined {
@@ -51,30 +53,30 @@ export class TicketOrder<T extends Ticket> {
       this.front += 1;
       ahead = this.row[this.front];
     }
-    if (this.heap.size === 0) return ahead;
-    const other = this.firstOfHeap();
+    if (this.heap === undefined) return ahead;
+    const other = firstAlive(this.heap);
     return ahead === undefined || (other !== undefined && this.before(other, ahead)) ? other : ahead;
   }
 
   /** @param living how many of the tickets still wait; the dead are never more than these and a few */
   tidy(living: number): void {
-    if (this.row.length + this.heap.size <= 2 * living + 32) return;
+    if (this.row.length + (this.heap?.size ?? 0) <= 2 * living + 32) return;
     this.row = this.row.slice(this.front).filter((ticket) => ticket.waiting);
     this.front = 0;
-    this.heap.prune((ticket) => ticket.waiting);
+    this.heap?.prune((ticket) => ticket.waiting);
   }
 
   /** Those that wait, in no order. */
   living(): T[] {
-    return [...this.row.slice(this.front), ...this.heap].filter((ticket) => ticket.waiting);
+    return [...this.row.slice(this.front), ...(this.heap ?? [])].filter((ticket) => ticket.waiting);
   }
+}
 
-  private firstOfHeap(): T | undefined {
-    let first = this.heap.peek();
-    while (first !== undefined && !first.waiting) {
-      this.heap.pop();
-      first = this.heap.peek();
-    }
-    return first;
+function firstAlive<T extends Ticket>(heap: Heap<T>): T | undefined {
+  let first = heap.peek();
+  while (first !== undefined && !first.waiting) {
+    heap.pop();
+    first = heap.peek();
   }
+  return first;
 }
