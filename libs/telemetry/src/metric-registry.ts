@@ -10,7 +10,7 @@ import {
   type MetricProducer,
 } from '@opentelemetry/sdk-metrics';
 import type { Clock } from '@weir/kernel';
-import { toHrTime } from './exported-span.js';
+import { toHrTime } from './hr-time.js';
 import { CounterFamily, GaugeFamily, HistogramFamily, type Reading } from './metric-families.js';
 import type { MetricDescription } from './metric-names.js';
 

@@ -164,12 +164,31 @@ export class RecordedSpan implements Span {
   }
 
   get attributes(): Attributes {
-    const attributes: Attributes = { ...this.start.shared };
-    for (let at = 0; at < this.own.length; at += 2) attributes[String(this.own[at])] = this.own[at + 1];
+    const attributes: Attributes = {};
+    this.eachAttribute((name, value) => {
+      attributes[name] = value;
+    });
     return attributes;
+  }
+
+  /** Every attribute once, with the value that counts: shared ones first. */
+  eachAttribute(take: (name: string, value: unknown) => void): void {
+    const { own } = this;
+    const { shared } = this.start;
+    for (const name in shared) if (!isSet(own, name, 0)) take(name, shared[name]);
+    for (let at = 0; at < own.length; at += 2) {
+      const name = own[at] as string;
+      if (!isSet(own, name, at + 2)) take(name, own[at + 1]);
+    }
   }
 
   get links(): Link[] {
     return this.start.linked.map((span) => ({ context: span.spanContext() }));
   }
+}
+
+/** Whether a name is there, from a place on. Values are passed over: one of them may read like a name. */
+function isSet(own: readonly unknown[], name: string, from: number): boolean {
+  for (let at = from; at < own.length; at += 2) if (own[at] === name) return true;
+  return false;
 }

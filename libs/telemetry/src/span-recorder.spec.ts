@@ -2,7 +2,8 @@ import { emptyResource } from '@opentelemetry/resources';
 import { seededRandom } from '@weir/kernel';
 import { FakeClock } from '@weir/testing';
 import fc from 'fast-check';
-import { ExportedSpan, toHrTime } from './exported-span.js';
+import { ReadableRecord } from '../test/readable-record.js';
+import { toHrTime } from './hr-time.js';
 import type { RecordedSpan } from './recorded-span.js';
 import { SpanRecorder, type SpanSink } from './span-recorder.js';
 
@@ -76,7 +77,7 @@ describe('SpanRecorder', () => {
     child.end();
     root.end();
     const times = ended.map((span) => {
-      const { name, startTime, endTime, duration } = new ExportedSpan(span, emptyResource(), {
+      const { name, startTime, endTime, duration } = new ReadableRecord(span, emptyResource(), {
         name: 'test',
       });
       return { name, startTime, endTime, duration };

@@ -2,11 +2,11 @@ import type { Attributes, HrTime, Link, SpanContext, SpanKind, SpanStatus } from
 import type { InstrumentationScope } from '@opentelemetry/core';
 import type { Resource } from '@opentelemetry/resources';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
-import type { EpochMilliseconds, Milliseconds } from '@weir/kernel';
-import type { RecordedSpan } from './recorded-span.js';
+import { toHrTime } from '../src/hr-time.js';
+import type { RecordedSpan } from '../src/recorded-span.js';
 
-/** A span that ended, in the form that the SDK's processors and exporters read. */
-export class ExportedSpan implements ReadableSpan {
+/** A span that ended, in the form that the SDK's own exporters read: to compare with what they send. */
+export class ReadableRecord implements ReadableSpan {
   readonly name: string;
   readonly kind: SpanKind;
   readonly parentSpanContext?: SpanContext;
@@ -45,11 +45,4 @@ export class ExportedSpan implements ReadableSpan {
   spanContext(): SpanContext {
     return this.identity;
   }
-}
-
-/** Milliseconds as OpenTelemetry's pair of seconds and nanoseconds. */
-export function toHrTime(ms: Milliseconds | EpochMilliseconds): HrTime {
-  const seconds = Math.floor(ms / 1000);
-  const nanos = Math.round((ms - seconds * 1000) * 1e6);
-  return nanos === 1e9 ? [seconds + 1, 0] : [seconds, nanos];
 }
