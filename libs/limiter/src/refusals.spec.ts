@@ -47,6 +47,24 @@ describe('a request behind an earlier one of its conversation', () => {
   });
 });
 
+describe('a request that a declared bucket can never hold', () => {
+  it('is refused when it comes, as one above the limit is', async () => {
+    const { enter } = house([
+      {
+        ...{ id: 'account:main:tokens', scope: 'account', account: 'main', unit: 'tokens', limit: 1_000 },
+        ...{ windowMs: 60_000, delaySpreadMs: 250, shape: { kind: 'bucket', capacity: 100 } },
+      },
+    ]);
+    const large = { target, cost: { inputTokens: 80, outputTokens: 70 } };
+    await expect(enter(60_000).acquire(large, signal)).rejects.toMatchObject({
+      code: 'cost_exceeds_capacity',
+      message: expect.stringMatching(
+        /needs 150 tokens, but account:main:tokens allows 100 at once/,
+      ) as string,
+    });
+  });
+});
+
 describe("a team's own limit", () => {
   it('starts empty: nobody but this process counts it', async () => {
     const common = {

@@ -36,11 +36,11 @@ export function draining(): GatewayError {
 }
 
 /** No window can ever hold this cost. */
-export function neverFits({ spec, limit }: Dimension, cost: Cost): GatewayError {
+export function neverFits({ spec, largest }: Dimension, cost: Cost): GatewayError {
   const amount = amountOf(spec.unit, cost);
   return new GatewayError(
     'cost_exceeds_capacity',
-    `The request needs ${amount} ${spec.unit}, but ${spec.id} allows ${limit} at once. Lower max_tokens or shorten the prompt.`,
+    `The request needs ${amount} ${spec.unit}, but ${spec.id} allows ${largest} at once. Lower max_tokens or shorten the prompt.`,
     { param: 'max_tokens' },
   );
 }

@@ -98,7 +98,7 @@ export function blockOf(vector: Vector, cost: Cost, now: Milliseconds): Block | 
 
 /** The dimension that can never admit this cost, whatever time passes, or undefined. A stopped one (0) may be restarted. */
 export function tooLargeFor(vector: Vector, cost: Cost): Dimension | undefined {
-  return vector.find(({ limit, spec }) => limit > 0 && amountOf(spec.unit, cost) > limit);
+  return vector.find(({ limit, largest, spec }) => limit > 0 && amountOf(spec.unit, cost) > largest);
 }
 
 /** No grant over this vector before then, whatever room there is. */

@@ -28,6 +28,10 @@ export class BucketRegime implements Regime {
     this.setLimit(spec.limit > 0 ? spec.limit : Infinity, now);
   }
 
+  get largest(): number {
+    return this.mirror.size;
+  }
+
   setLimit(limit: number, at: Milliseconds): void {
     const { windowMs, delaySpreadMs } = this.spec;
     const scale = limit / this.spec.limit;

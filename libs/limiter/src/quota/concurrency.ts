@@ -16,6 +16,10 @@ export class Concurrency implements RestorableDimension {
     return this.ceiling;
   }
 
+  get largest(): number {
+    return this.ceiling;
+  }
+
   fits(amount: number, now: Milliseconds): boolean {
     return this.held + amount <= this.ceiling && now >= this.pausedUntil;
   }

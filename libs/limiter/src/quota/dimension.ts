@@ -40,6 +40,8 @@ export interface Dimension {
   readonly spec: DimensionSpec;
   /** The limit in force: configured, set at run time, or stated by the provider. */
   readonly limit: number;
+  /** The largest amount that can ever be debited at once under this limit: of a bucket no more than its capacity. */
+  readonly largest: number;
   /** Whether `amount` may be debited at `now`. */
   fits(amount: number, now: Milliseconds): boolean;
   /** Earliest time >= now at which `amount` fits if nothing else is debited. Infinity: not by time alone. */

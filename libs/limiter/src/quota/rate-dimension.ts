@@ -29,6 +29,10 @@ export class RateDimension implements RestorableDimension {
     return this.ceiling;
   }
 
+  get largest(): number {
+    return Math.min(this.ceiling, this.regime.largest);
+  }
+
   get pausedUntil(): Milliseconds {
     return this.paused;
   }

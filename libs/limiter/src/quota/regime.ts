@@ -9,6 +9,8 @@ export interface Regime {
   readonly gates: readonly Gate[];
   /** The guard of the whole window, for sums. */
   readonly guard: WindowGuard;
+  /** Above it no time helps. */
+  readonly largest: number;
   /** Starts as if the last window had been spent evenly. */
   presumeSpent(at: Milliseconds): void;
   /** @param limit above zero; Infinity opens every gate */

@@ -17,6 +17,8 @@ const MAX_HINT_MS: Milliseconds = 60_000;
 /** Window guard and pacer, and the windows within the window that were declared or learned: all shapes but buckets. */
 export class WindowRegime implements Regime {
   readonly guard: WindowGuard;
+  /** An empty window takes anything that its limit allows. */
+  readonly largest = Infinity;
   gates: readonly Gate[] = [];
   private readonly pacer: Pacer | undefined;
   private readonly learner: Learner;

@@ -26,6 +26,10 @@ class RecordedDimension implements Dimension {
     return this.inner.limit;
   }
 
+  get largest(): number {
+    return this.inner.largest;
+  }
+
   get pausedUntil(): Milliseconds {
     return this.inner.pausedUntil;
   }
