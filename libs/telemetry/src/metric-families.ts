@@ -53,7 +53,8 @@ abstract class Family<Series> {
   private sprout(branch: Branch<Series>, labels: readonly string[]): Series {
     if (this.all.length >= this.limit) return (this.overflow ??= this.empty());
     const value = this.empty();
-    branch.series = { labels, value };
+    // A copy: arrays of arguments that are kept would teach V8 to allocate all of them among what is old.
+    branch.series = { labels: [...labels], value };
     this.all.push(branch.series);
     return value;
   }
