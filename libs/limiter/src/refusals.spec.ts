@@ -47,12 +47,15 @@ describe('a request behind an earlier one of its conversation', () => {
   });
 });
 
-describe('a request that a declared bucket can never hold', () => {
-  it('is refused when it comes, as one above the limit is', async () => {
+describe('a request that a declared shape can never hold', () => {
+  it.each([
+    ['a bucket of a tenth', { kind: 'bucket', capacity: 100 }],
+    ['a slice of a tenth', { kind: 'quantum', quantumMs: 6_000 }],
+  ] as const)('is refused when it comes, as one above the limit is: %s', async (_, shape) => {
     const { enter } = house([
       {
         ...{ id: 'account:main:tokens', scope: 'account', account: 'main', unit: 'tokens', limit: 1_000 },
-        ...{ windowMs: 60_000, delaySpreadMs: 250, shape: { kind: 'bucket', capacity: 100 } },
+        ...{ windowMs: 60_000, delaySpreadMs: 250, shape },
       },
     ]);
     const large = { target, cost: { inputTokens: 80, outputTokens: 70 } };

@@ -17,8 +17,6 @@ const MAX_HINT_MS: Milliseconds = 60_000;
 /** Window guard and pacer, and the windows within the window that were declared or learned: all shapes but buckets. */
 export class WindowRegime implements Regime {
   readonly guard: WindowGuard;
-  /** An empty window takes anything that its limit allows. */
-  readonly largest = Infinity;
   gates: readonly Gate[] = [];
   private readonly pacer: Pacer | undefined;
   private readonly learner: Learner;
@@ -39,6 +37,13 @@ export class WindowRegime implements Regime {
     this.guard = new WindowGuard(log, spec.windowMs + spec.delaySpreadMs, this.limit);
     if (!isLong(spec)) this.pacer = new Pacer(this.limit, spec.windowMs, this.learner.knobs.burst, now);
     this.apply(now);
+  }
+
+  /** Of a declared quantum its share; what was only learned is not believed that far. */
+  get largest(): number {
+    const { limit, spec } = this;
+    if (spec.shape.kind !== 'quantum' || limit === Infinity) return Infinity;
+    return quantumShare(limit, spec.windowMs, spec.shape.quantumMs).amount;
   }
 
   presumeSpent(at: Milliseconds): void {
