@@ -50,6 +50,18 @@ describe('createDimension', () => {
     expect(times[60]).toBeLessThan(60_400);
   });
 
+  it.each([10, 1_000_000])(
+    'is closed for a window, and no longer, by an answer that cost %i times the limit',
+    (times) => {
+      const spec = specOf({ shape: { kind: 'unknown' }, unit: 'tokens', limit: 1_000 });
+      const dimension = createDimension(spec, 0, fresh);
+      const slot = dimension.debit(100, 0);
+      dimension.correct(slot, times * 1_000, 5_000);
+      expect(dimension.earliest(1, 5_000)).toBeGreaterThanOrEqual(60_000);
+      expect(dimension.earliest(1, 5_000)).toBeLessThanOrEqual(65_000);
+    },
+  );
+
   it('mirrors a declared bucket: its capacity at once, then its rate, each refill a delay spread late', () => {
     const dimension = createDimension(specOf({ shape: { kind: 'bucket', capacity: 10 } }), 0, fresh);
     const times = grants(dimension, 0, 12);

@@ -12,6 +12,7 @@ export class Pacer implements Gate {
   /** When everything that was debited is paid for ("theoretical arrival time"). */
   private paidAt: Milliseconds;
   private perUnitMs: Milliseconds = 0;
+  private windowMs: Milliseconds = 0;
   private burstMs: Milliseconds = 0;
   private toleranceMs: Milliseconds = 0;
 
@@ -24,6 +25,7 @@ export class Pacer implements Gate {
   setRate(limit: number, windowMs: Milliseconds, burst: number, now: Milliseconds): void {
     const before = this.perUnitMs;
     this.perUnitMs = limit > 0 ? windowMs / limit : 0;
+    this.windowMs = windowMs;
     this.burstMs = this.perUnitMs === 0 ? 0 : burst * this.perUnitMs;
     this.toleranceMs = Math.min(TOLERANCE_MS, windowMs / 60);
     if (before > 0) this.paidAt = now + Math.max(0, this.paidAt - now) * (this.perUnitMs / before);
@@ -43,8 +45,11 @@ export class Pacer implements Gate {
     this.paidAt = (this.paidAt > at ? this.paidAt : at) + amount * this.perUnitMs;
   }
 
+  /** What an answer cost beyond its reservation is paid for in a window at most: by then the provider has forgotten it. */
   correct(delta: number, _madeAt: Milliseconds, at: Milliseconds): void {
-    this.paidAt = Math.max(this.paidAt, at) + delta * this.perUnitMs;
+    const before = Math.max(this.paidAt, at);
+    const after = before + delta * this.perUnitMs;
+    this.paidAt = Math.min(after, Math.max(before, at + this.windowMs));
   }
 
   /** Grants are paced, not departures: a late one owes nothing more. */
