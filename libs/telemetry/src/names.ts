@@ -3,7 +3,7 @@
  *
  * `gen_ai.*`: OpenTelemetry semantic-conventions-genai v0.1.0, read 2026-11-29, status Development. The npm package
  * `@opentelemetry/semantic-conventions` 1.45 holds only the older names, so these are copied by hand.
- * `http.*`, `server.*`, `error.*`, `url.*`: semantic conventions v1.44.0 (2026-08), Stable.
+ * `http.*`, `server.*`, `error.*`, `url.*`, `network.*`, `user_agent.*`: semantic conventions v1.44.0 (2026-08), Stable.
  * `weir.*`: ours. Nothing of ours is invented inside `gen_ai.*`.
  */
 export const ATTRIBUTES = {
@@ -22,6 +22,7 @@ export const ATTRIBUTES = {
   tokenModality: 'gen_ai.token.modality',
 
   httpMethod: 'http.request.method',
+  httpMethodOriginal: 'http.request.method_original',
   httpRoute: 'http.route',
   httpStatus: 'http.response.status_code',
   httpResendCount: 'http.request.resend_count',
@@ -29,7 +30,13 @@ export const ATTRIBUTES = {
   serverPort: 'server.port',
   errorType: 'error.type',
   urlFull: 'url.full',
+  urlPath: 'url.path',
   urlQuery: 'url.query',
+  urlScheme: 'url.scheme',
+  peerAddress: 'network.peer.address',
+  peerPort: 'network.peer.port',
+  protocolVersion: 'network.protocol.version',
+  userAgent: 'user_agent.original',
 
   team: 'weir.team',
   priority: 'weir.priority',

@@ -22,8 +22,9 @@ describe('undici spans, against a real server', () => {
     context.setGlobalContextManager(new AsyncLocalStorageContextManager());
     server = createServer((request, response) => {
       seen.push(request.headers);
-      response.writeHead(200);
-      if (request.url?.startsWith('/hang') === true) response.write('a');
+      response.writeHead(request.url === '/busy' ? 429 : 200);
+      if (request.url === '/hang') response.write('a');
+      else if (request.url === '/break') response.write('a', () => request.socket.resetAndDestroy());
       else response.end('ok');
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -106,6 +107,39 @@ describe('undici spans, against a real server', () => {
     await context.with(trace.setSpan(context.active(), attempt()), () => call('/v1/chat'));
     expect(seen).toHaveLength(3);
     expect(tracer.named('POST')).toEqual([]);
+  });
+
+  it('knows the server, its answer and its end', async () => {
+    await context.with(trace.setSpan(context.active(), attempt()), () => call('/busy'));
+    const [span] = tracer.named('POST');
+    const { port } = server.address() as AddressInfo;
+    expect(span?.status.code).toBe(2);
+    expect(span?.endedAt).toBeGreaterThanOrEqual(span?.startedAt ?? NaN);
+    expect(span?.attributes).toEqual({
+      'http.request.method': 'POST',
+      'http.request.method_original': 'POST',
+      'http.response.status_code': 429,
+      'error.type': '429',
+      'url.full': `http://127.0.0.1:${port}/busy`,
+      'url.path': '/busy',
+      'url.query': '',
+      'url.scheme': 'http',
+      'server.address': '127.0.0.1',
+      'server.port': port,
+      'network.peer.address': '127.0.0.1',
+      'network.peer.port': port,
+      'network.protocol.version': '1.1',
+    });
+  });
+
+  it('knows how a connection broke', async () => {
+    const below = trace.setSpan(context.active(), attempt());
+    await expect(context.with(below, () => call('/break'))).rejects.toThrow();
+    const [span, ...others] = tracer.named('POST');
+    expect(others).toEqual([]);
+    expect(span?.status.code).toBe(2);
+    expect(span?.attributes['error.type']).toMatch(/^(ECONNRESET|UND_ERR_SOCKET)$/);
+    expect(span?.attributes['http.response.status_code']).toBe(200);
   });
 
   it('a caller who left is no error', async () => {
