@@ -1,7 +1,7 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import type { GatewayConfig } from '@weir/config';
-import type { Clock, Random, Timers } from '@weir/kernel';
+import type { Clock, Random, Target, Timers } from '@weir/kernel';
 import { Limiter, PacedLimiter, TokenEstimator } from '@weir/limiter';
 import { AttemptLoop } from '@weir/retry';
 import type { Logger, Telemetry } from '@weir/telemetry';
@@ -31,6 +31,7 @@ import { ModelList } from './models/model-list.js';
 import { ModelsController } from './models/models.controller.js';
 import { buildLimiter } from './wiring/build-limiter.js';
 import { targetsOf } from './wiring/dimensions.js';
+import { largestCost } from './wiring/largest-cost.js';
 import { presumedOutput } from './wiring/presumed-output.js';
 import { midStreamPolicies } from './wiring/mid-stream-policies.js';
 
@@ -138,6 +139,7 @@ function chatProviders(live: ConfigInForce, { telemetry, time, random }: Surroun
     routes: () => live.current.routes,
     maxWaitMs: () => live.current.queue.maxWaitMs,
     books: (account: string) => profiles.get(account)?.books ?? 'prompt_and_max',
+    largest: (team: string, target: Target) => largestCost(live.current, team, target),
   };
   const readQuota: ReadQuota = (account, headers) => {
     const profile = profiles.get(account);

@@ -27,6 +27,6 @@ export {
   type Outcome,
   type ReserveRequest,
 } from './estimate/token-estimator.js';
-export type { OutputLength, ReservationRule } from './estimate/reservation.js';
+export type { LargestCost, OutputLength, ReservationRule } from './estimate/reservation.js';
 export { aged, type DimensionState, type RestorableDimension } from './quota/dimension-state.js';
 export type { LimiterSnapshot } from './limiter-snapshot.js';

@@ -18,6 +18,7 @@ function reader(
     routes: () => routes as Record<string, { targets: typeof targets; fallback: typeof fallback }>,
     maxWaitMs: () => maxWaitMs,
     books: () => books,
+    largest: () => ({ tokens: 700, outputTokens: Infinity }),
   };
   return new CallReader(rules, new TokenEstimator(), clock);
 }
@@ -54,6 +55,13 @@ describe('CallReader', () => {
     const outputOf = (books: ReservationRule) => reader(60_000, books).read(raw(question)).cost.outputTokens;
     expect(outputOf('prompt_and_max')).toBe(50);
     expect(outputOf('input_only')).toBe(0);
+  });
+
+  it('supposes no more of an output than the limits hold, and leaves a bound as the caller gave it', () => {
+    const { max_tokens: _, ...unbounded } = question;
+    const guessed = reader().read(raw(unbounded)).cost;
+    expect(guessed.inputTokens + guessed.outputTokens).toBe(700);
+    expect(reader().read(raw({ ...question, max_tokens: 5_000 })).cost.outputTokens).toBe(5_000);
   });
 
   it.each([

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError, type Clock, type Milliseconds, type Target } from '@weir/kernel';
-import type { ReservationRule, TokenEstimator } from '@weir/limiter';
+import type { LargestCost, ReservationRule, TokenEstimator } from '@weir/limiter';
 import { readChatRequest, readEmbeddingRequest } from '@weir/protocol';
 import { readCallHeaders, type CallHeaders } from './call-headers.js';
 import type { ChatCall } from './chat-call.js';
@@ -27,6 +27,8 @@ export interface CallRules {
   maxWaitMs(): Milliseconds;
   /** How an account's provider books tokens when a request starts. */
   books(account: string): ReservationRule;
+  /** What one request of a team may cost at a target, whatever time passes. */
+  largest(team: string, target: Target): LargestCost;
 }
 
 /** A deadline of now has passed when the limiter looks at it, so that `0`, which means "do not queue", would refuse everybody. */
@@ -54,6 +56,7 @@ export class CallReader {
       maxTokens,
       n: choices,
       rule: this.rules.books(ways.targets[0].account),
+      largest: maxTokens === undefined ? this.rules.largest(raw.team, ways.targets[0]) : undefined,
     });
     const body = { operation: 'chat', path: '/chat/completions', request, characters, cost };
     return this.callOf(raw, headers, { ...ways, ...body });

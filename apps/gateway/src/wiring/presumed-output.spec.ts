@@ -12,6 +12,7 @@ describe('presumedOutput', () => {
     ['{}', 1024],
     ['{ limits: { tokensPerMinute: 1000000 } }', 1024],
     ['{ limits: { tokensPerMinute: 1000 } }', 125],
+    ['{ limits: { requestsPerMinute: 60, tokensPerMinute: 6000, shape: { bucket: 8 } } }', 100],
     ['{ limits: { outputTokensPerMinute: 4 } }', 1],
     ['{ limits: { inputTokensPerMinute: 8 } }', 1024],
   ])('under %s is %i tokens', (limits, tokens) => {

@@ -19,6 +19,14 @@ export interface ReservationFacts {
   readonly learned: OutputLength | undefined;
   /** Output supposed where neither the caller nor experience says anything. */
   readonly defaultOutput: Tokens;
+  /** No guess is above it, or a request would be refused for ever for what is only supposed of it. Absent: unlimited. */
+  readonly largest?: LargestCost | undefined;
+}
+
+/** What the limits of one request hold at once. */
+export interface LargestCost {
+  readonly tokens: Tokens;
+  readonly outputTokens: Tokens;
 }
 
 /** How long outputs are. */
@@ -32,6 +40,14 @@ export interface OutputLength {
  * refusals), the mean where it books what comes out. Never more output than the caller allows.
  */
 export function reservation(rule: ReservationRule, facts: ReservationFacts): Cost {
+  const { inputTokens, outputTokens } = unbounded(rule, facts);
+  const { largest, maxTokens } = facts;
+  if (largest === undefined || maxTokens !== undefined) return { inputTokens, outputTokens };
+  const most = Math.max(0, Math.min(largest.outputTokens, largest.tokens - inputTokens));
+  return { inputTokens, outputTokens: Math.min(outputTokens, Math.floor(most)) };
+}
+
+function unbounded(rule: ReservationRule, facts: ReservationFacts): Cost {
   const { inputTokens, maxTokens, choices, learned, defaultOutput } = facts;
   const bound = maxTokens ?? learned?.q90 ?? defaultOutput;
   switch (rule) {

@@ -39,6 +39,18 @@ describe('the token estimator', () => {
     );
   });
 
+  it('property 20: what was learned never grows into a request that its limits can never hold', () => {
+    const estimator = new TokenEstimator();
+    for (let count = 0; count < 30; count += 1) estimator.learn(produced(6_000));
+    for (const rule of ['prompt_and_max', 'larger_of_both', 'as_produced'] as const) {
+      const ask = { model: 'm', template: 't', inputChars: 4_000, rule };
+      const one = estimator.reserve({ ...ask, largest: { tokens: Infinity, outputTokens: 5_000 } });
+      expect(one.outputTokens).toBeLessThanOrEqual(5_000);
+      const both = estimator.reserve({ ...ask, largest: { tokens: 4_000, outputTokens: Infinity } });
+      expect(both.inputTokens + both.outputTokens).toBe(4_000);
+    }
+  });
+
   it('property 20: converges to the true quantile and mean although many outputs were cut', () => {
     let ratios = 0;
     let naive = 0;

@@ -3,7 +3,7 @@ import type { Cost, Usage } from '../limiter.js';
 import { CharacterRatio } from './character-ratio.js';
 import { OutputSamples } from './output-samples.js';
 import { RecentMap } from './recent-map.js';
-import { reservation, type OutputLength, type ReservationRule } from './reservation.js';
+import { reservation, type LargestCost, type OutputLength, type ReservationRule } from './reservation.js';
 
 /** What is known of a request before it is sent. */
 export interface ReserveRequest {
@@ -16,6 +16,8 @@ export interface ReserveRequest {
   readonly n?: number;
   /** How the provider books. Default: prompt and max_tokens, the most cautious. */
   readonly rule?: ReservationRule;
+  /** What its limits hold at once; an output that the caller does not bound is not guessed larger. Default: unlimited. */
+  readonly largest?: LargestCost | undefined;
 }
 
 /** What is known of it afterwards. */
@@ -70,13 +72,14 @@ export class TokenEstimator {
 
   /** What an attempt should reserve. */
   reserve(request: ReserveRequest): Cost {
-    const { model, template, inputChars, maxTokens, n = 1, rule = 'prompt_and_max' } = request;
+    const { model, template, inputChars, maxTokens, n = 1, rule = 'prompt_and_max', largest } = request;
     return reservation(rule, {
       inputTokens: this.estimateInput(model, inputChars),
       maxTokens,
       choices: n,
       learned: this.outputLength(model, template),
       defaultOutput: this.defaultOutput,
+      largest,
     });
   }
 
