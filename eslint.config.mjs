@@ -62,6 +62,19 @@ export default tseslint.config(
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      // Nothing else that the SDK exports reads OTEL_EXPORTER_OTLP_HEADERS, certificates and the like as its exporters do.
+      '@typescript-eslint/no-deprecated': [
+        'error',
+        {
+          allow: [
+            {
+              from: 'package',
+              package: '@opentelemetry/otlp-exporter-base',
+              name: 'convertLegacyHttpOptions',
+            },
+          ],
+        },
+      ],
       // Iterators that are awaited elsewhere and port methods that are async by contract.
       '@typescript-eslint/require-await': 'off',
     },

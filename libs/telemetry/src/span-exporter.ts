@@ -15,7 +15,6 @@ export function spanExporter(settings: {
   readonly timeoutMillis: Milliseconds;
 }): SpanExporter {
   // Nothing else reads OTEL_EXPORTER_OTLP_HEADERS and the like, so the SDK's exporters use it as well.
-  // eslint-disable-next-line @typescript-eslint/no-deprecated
   const options = convertLegacyHttpOptions(settings, 'TRACES', 'v1/traces', {
     'Content-Type': 'application/x-protobuf',
   });
