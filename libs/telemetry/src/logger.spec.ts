@@ -1,4 +1,6 @@
 import { GatewayError } from '@weir/kernel';
+import fc from 'fast-check';
+import { pino, stdTimeFunctions } from 'pino';
 import { createLogger } from './logger.js';
 
 const MARK = 'SECRET-MARK';
@@ -24,6 +26,41 @@ describe('logger', () => {
       },
       { level: 'warn', time: expect.any(String) as string, service: 'weir', event: 'careful' },
     ]);
+  });
+
+  it('writes lines of words and numbers exactly as pino would', () => {
+    jest.useFakeTimers({ now: 1_795_000_000_000 });
+    try {
+      const ours: string[] = [];
+      const theirs: string[] = [];
+      const log = createLogger({ service: 'wéir "x"', write: (line) => ours.push(line) });
+      const settings = {
+        base: { service: 'wéir "x"' },
+        timestamp: stdTimeFunctions.isoTime,
+        formatters: { level: (level: string) => ({ level }) },
+        messageKey: 'event',
+      };
+      const reference = pino(settings, { write: (line: string) => theirs.push(line) });
+      const text = fc.string({ unit: 'binary', maxLength: 60 });
+      const value = fc.oneof(text, fc.double(), fc.integer(), fc.boolean(), fc.constantFrom(null, undefined));
+      const fields = fc.dictionary(fc.stringMatching(/^f_[a-z_]{1,9}$/), value, { noNullPrototype: true });
+      const property = fc.property(fields, fc.string(), (some, event) => {
+        log.info(event, some);
+        reference.info(some, event);
+        expect(ours.pop()).toBe(theirs.pop());
+      });
+      fc.assert(property, { seed: 4, numRuns: 1000 });
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('writes nothing below its level', () => {
+    const lines: string[] = [];
+    const log = createLogger({ service: 'weir', level: 'warn', write: (line) => lines.push(line) });
+    log.info('request', { outcome: 'ok' });
+    log.info('request', { nested: { outcome: 'ok' } });
+    expect(lines).toEqual([]);
   });
 
   it.each(['authorization', 'apiKey', 'x-api-key', 'messages', 'prompt', 'body'])('censors %s', (field) => {
