@@ -27,7 +27,7 @@ import { FairQueue } from './queue/fair-queue.js';
 import type { Flow } from './queue/flow.js';
 import { GrantPass } from './queue/grant-pass.js';
 import { Reservations } from './queue/reservations.js';
-import { TicketOrder } from './queue/ticket.js';
+import { WaitingLine } from './queue/waiting-line.js';
 import { draining, expired, neverFits, spokenFor, tooLate } from './refusals.js';
 import type { Member, Teams } from './teams.js';
 import type { PacedTurn } from './turn.js';
@@ -58,7 +58,7 @@ export class Dispatcher implements WaitDesk {
   draining = false;
   private readonly watch = new AbortWatch();
   private readonly reservations = new Reservations();
-  private readonly deadlines = new TicketOrder<Waiter>((a, b) => a.deadline < b.deadline);
+  private readonly deadlines = new WaitingLine<Waiter>((a, b) => a.deadline < b.deadline);
   private readonly awaited = new Awaited();
   private readonly passes = new GrantPass(this.reservations, this.awaited);
   private readonly alarm: Alarm;
@@ -117,7 +117,7 @@ export class Dispatcher implements WaitDesk {
     const waited = now > waiter.eligibleAt;
     const queue = this.queue(flow.model.target);
     const boundBy = waited ? (waiter.boundBy ?? flow.model.boundBy ?? queue.boundBy) : undefined;
-    turn.tag = Math.min(turn.tag, queue.serve(waiter));
+    turn.served(queue.serve(waiter));
     this.forget(waiter);
     const { target, share, eligibleAt, depthAtEntry } = waiter;
     waiter.granted(
@@ -237,7 +237,7 @@ export class Dispatcher implements WaitDesk {
     { target, now }: { readonly target: Target; readonly now: Milliseconds },
   ): Permit {
     const share = flow.model.shareOf(entry.cost);
-    turn.tag = Math.min(turn.tag, this.queue(target).serveIdle(flow, share));
+    turn.served(this.queue(target).serveIdle(flow, share));
     this.parts.teams.uncount(turn);
     return this.parts.issue({
       target,

@@ -166,7 +166,7 @@ export class PacedLimiter implements Limiter {
     turn.left = true;
     this.teams.uncount(turn);
     turn.wait?.abandon(new Error('The turn was left while it waited.'));
-    const { team, conversation } = turn.call.identity;
+    const { team, conversation } = turn.identity;
     if (conversation !== undefined) this.conversations.leave(keyOf(team, conversation), turn);
   }
 

@@ -27,7 +27,7 @@ export function dimensionStatus(dimension: Dimension, now: Milliseconds): Dimens
 /** The flows of an account that have something waiting, for people. */
 export function flowStatuses(queue: FairQueue, now: Milliseconds, hold: HoldTime): FlowStatus[] {
   return [...queue.models.values()].flatMap((model) =>
-    [...model.backlog].map((flow) => flowStatus(queue, flow, now, hold)),
+    [...model.busy].map((flow) => flowStatus(queue, flow, now, hold)),
   );
 }
 

@@ -1,4 +1,4 @@
-import type { Milliseconds } from '@weir/kernel';
+import type { CallIdentity, Milliseconds } from '@weir/kernel';
 import type { Ask, LimiterCall, Permit, Turn } from './limiter.js';
 import type { Speaker } from './queue/conversations.js';
 import type { Member } from './teams.js';
@@ -22,29 +22,36 @@ export interface TurnWait {
 /** A request's place: its age, its conversation, and what it waits for. */
 export class PacedTurn implements Turn, Speaker {
   /** Start tag of the first grant: a retry stands where the request stood. */
-  tag = Infinity;
+  tag: number | undefined;
   left = false;
   /** First of its conversation, or in none. */
   speaking = true;
   /** Counted as a request without a permit. */
   counted = false;
   wait: TurnWait | undefined;
+  readonly identity: CallIdentity;
   /** Nothing is granted after it. */
   deadline: Milliseconds;
 
-  /** @param age order of arrival */
   constructor(
     private readonly desk: TurnDesk,
-    readonly call: LimiterCall,
+    { identity, deadline }: LimiterCall,
     readonly member: Member,
+    /** Order of arrival. */
     readonly age: number,
   ) {
-    this.deadline = call.deadline;
+    this.identity = identity;
+    this.deadline = deadline;
   }
 
   /** It asks for a permit: from the first time on, its longest wait is counted. */
   begin(now: Milliseconds): void {
     this.deadline = Math.min(this.deadline, now + this.desk.maxWaitMs);
+  }
+
+  /** A permit was granted at this start tag. */
+  served(tag: number): void {
+    if (this.tag === undefined || tag < this.tag) this.tag = tag;
   }
 
   acquire(ask: Ask, signal?: AbortSignal): Promise<Permit> {

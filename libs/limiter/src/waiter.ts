@@ -33,6 +33,7 @@ export class Waiter implements Ticket<Flow>, Abortable, TurnWait {
   readonly signal: AbortSignal | undefined;
   private readonly desk: WaitDesk;
   readonly share: number;
+  readonly priority: Priority;
   /** Ends the wait. One function for both ends, because every waiter pays for each. */
   private readonly end: Wait['end'];
 
@@ -47,6 +48,7 @@ export class Waiter implements Ticket<Flow>, Abortable, TurnWait {
     this.askedAt = askedAt;
     this.eligibleAt = askedAt;
     this.share = flow.model.shareOf(ask.cost);
+    this.priority = turn.identity.priority;
     this.end = end;
   }
 
@@ -67,11 +69,7 @@ export class Waiter implements Ticket<Flow>, Abortable, TurnWait {
   }
 
   get tag(): number {
-    return this.turn.tag;
-  }
-
-  get priority(): Priority {
-    return this.turn.call.identity.priority;
+    return this.turn.tag ?? Infinity;
   }
 
   granted(permit: Permit): void {

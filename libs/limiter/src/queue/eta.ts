@@ -59,7 +59,7 @@ function aheadOf(queue: FairQueue, flow: Flow, priority: Priority): Ahead {
   const own = flow.partAhead(priority);
   const place = queue.standing(flow) + (own * flow.share) / flow.team.weight;
   for (const model of queue.models.values()) {
-    for (const other of model.backlog) {
+    for (const other of model.busy) {
       const part = other === flow ? own : partBefore(place, queue.standing(other), other);
       if (part === 0) continue;
       add(ahead.account, other, part);

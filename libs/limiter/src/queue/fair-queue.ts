@@ -1,7 +1,7 @@
 import type { Target } from '@weir/kernel';
 import type { Vector } from '../ledger/ledger.js';
 import { Flow, type FlowTicket, type Team } from './flow.js';
-import { ModelClass } from './model-class.js';
+import { ModelClass, type Place } from './model-class.js';
 
 /**
  * The order of one account: start-time fair queuing over flows (docs/limiter.md, The rule). A request's place is its start tag,
@@ -33,7 +33,10 @@ export class FairQueue {
   /** A ticket begins to wait. */
   add(ticket: FlowTicket): void {
     const { flow } = ticket;
-    if (flow.waiting === 0) this.comeBack(flow);
+    if (flow.waiting === 0) {
+      this.comeBack(flow);
+      flow.model.busy.add(flow);
+    }
     flow.add(ticket);
     flow.model.waiting += 1;
     this.waiting += 1;
@@ -77,17 +80,18 @@ export class FairQueue {
 
   /** The flow that is next in order, taken in hand by a pass. */
   take(): Flow | undefined {
-    let best: ModelClass<Flow> | undefined;
+    let best: Place<Flow> | undefined;
     let bestKey = Infinity;
     for (const model of this.models.values()) {
-      const first = model.closed ? undefined : model.backlog.peek();
-      if (first === undefined || (best !== undefined && first.key + model.offset >= bestKey)) continue;
-      best = model;
-      bestKey = first.key + model.offset;
+      const first = model.closed ? undefined : model.first();
+      if (first === undefined) continue;
+      const key = first.key + model.offset;
+      if (best !== undefined && (key > bestKey || (key === bestKey && first.rank >= best.rank))) continue;
+      best = first;
+      bestKey = key;
     }
-    const flow = best?.backlog.pop();
-    flow?.taken();
-    return flow;
+    best?.flow.taken();
+    return best?.flow;
   }
 
   /** Out of this pass. */
@@ -145,6 +149,7 @@ export class FairQueue {
   }
 
   private departed(flow: Flow): void {
+    if (flow.waiting === 0) flow.model.busy.delete(flow);
     flow.model.waiting -= 1;
     this.waiting -= 1;
   }

@@ -2,18 +2,15 @@ import type { Priority, Tokens } from '@weir/kernel';
 import type { Lease, Leaseholder } from '../leases.js';
 import type { Vector } from '../ledger/ledger.js';
 import { Lane, PRIORITY_WEIGHTS } from './lane.js';
-import type { ModelClass } from './model-class.js';
-import { TicketOrder, type Ticket } from './ticket.js';
+import type { ModelClass, Place } from './model-class.js';
+import type { Ticket } from './ticket.js';
+import { WaitingLine } from './waiting-line.js';
 
 /** Whose turn it is for how much: one team, for all its flows. */
 export interface Team {
   readonly id: string;
   readonly weight: number;
 }
-
-/** Where a flow lies: in the order at an index, outside of it for having nothing waiting, or in the hands of a pass. */
-const IDLE = -1;
-const IN_HAND = -2;
 
 /** A ticket that lies in a flow. */
 export type FlowTicket = Ticket<Flow>;
@@ -25,13 +22,12 @@ export class Flow implements Leaseholder {
    * dominant shares over weight, but never earlier than the class's virtual time at the flow's return.
    */
   tag = 0;
-  /** The tag, or the older one of a retry that comes first. Valid while it lies in the class's heap. */
-  key = 0;
-  heapIndex = IDLE;
   /** Set where the team's own limit held it back; it then gathers no credit. */
   held = false;
   /** A ticket that owns a reservation goes first, whoever came meanwhile. */
   pinned: FlowTicket | undefined;
+  /** When the pinned one claimed, in order of claims: others may have to wait for an earlier owner, so that one goes first. */
+  rank = 0;
   /** Those of its dimensions that its permits hold, and not only spend. */
   readonly slots: Vector;
   lease: Lease | undefined;
@@ -41,11 +37,15 @@ export class Flow implements Leaseholder {
   /** Sum over the waiting. */
   share = 0;
   private time = 0;
+  /** Where it stands in the order of its class, if it does. */
+  private place: Place<Flow> | undefined;
+  /** A pass has taken it out of the order, and will put it back. */
+  private inHand = false;
   private readonly high = new Lane<FlowTicket>('high');
   private readonly normal = new Lane<FlowTicket>('normal');
   private readonly low = new Lane<FlowTicket>('low');
   /** Kept from the first look for a gap on, until nobody waits: most flows never have one. */
-  private bySize: TicketOrder<FlowTicket> | undefined;
+  private bySize: WaitingLine<FlowTicket> | undefined;
   /** Tickets that stand where their request stood before. */
   private retries = 0;
 
@@ -126,39 +126,47 @@ export class Flow implements Leaseholder {
 
   /** Its key may have changed: it goes where it belongs in the order, unless a pass has it in hand. */
   reorder(): void {
-    if (this.heapIndex === IN_HAND) return;
-    if (this.heapIndex === IDLE) {
-      this.putBack();
-    } else if (this.waiting === 0) {
-      this.model.backlog.removeAt(this.heapIndex);
-      this.heapIndex = IDLE;
-    } else {
-      this.key = this.currentKey();
-      this.model.backlog.moved(this.heapIndex);
-    }
+    if (!this.inHand) this.stand();
   }
 
   /** A pass has taken it out of the order. */
   taken(): void {
-    this.heapIndex = IN_HAND;
+    this.inHand = true;
+    this.leave();
   }
 
   /** Back into the order, where it has something waiting. */
   putBack(): void {
-    this.heapIndex = IDLE;
-    if (this.waiting === 0) return;
-    this.key = this.currentKey();
-    this.model.backlog.push(this);
+    this.inHand = false;
+    this.stand();
   }
 
+  private stand(): void {
+    if (this.waiting === 0) {
+      this.leave();
+      return;
+    }
+    const key = this.currentKey();
+    const rank = this.pinned === undefined ? 0 : this.rank;
+    if (this.place?.key === key && this.place.rank === rank) return;
+    this.leave();
+    this.place = this.model.line(this, key, rank);
+  }
+
+  private leave(): void {
+    if (this.place) this.place.waiting = false;
+    this.place = undefined;
+  }
+
+  /** The tag, or the older one of a retry that comes first. */
   private currentKey(): number {
     if (this.pinned !== undefined) return -Infinity;
     const next = this.retries === 0 ? undefined : this.next();
     return next === undefined ? this.tag : Math.min(this.tag, next.tag - this.model.offset);
   }
 
-  private inOrderOfSize(): TicketOrder<FlowTicket> {
-    const order = new TicketOrder<FlowTicket>(smallerFirst);
+  private inOrderOfSize(): WaitingLine<FlowTicket> {
+    const order = new WaitingLine<FlowTicket>(smallerFirst);
     for (const lane of [this.high, this.normal, this.low])
       for (const ticket of lane.tickets.living()) order.push(ticket);
     return order;

@@ -1,12 +1,13 @@
 import type { Priority } from '@weir/kernel';
-import { TicketOrder, type Ticket } from './ticket.js';
+import type { Ticket } from './ticket.js';
+import { WaitingLine } from './waiting-line.js';
 
 /** What a priority is worth inside its team: weights, never a strict order, so that nobody starves. */
 export const PRIORITY_WEIGHTS: Readonly<Record<Priority, number>> = { high: 4, normal: 1, low: 0.25 };
 
 /** The waiting requests of one priority inside a flow, first come first served. */
 export class Lane<T extends Ticket> {
-  readonly tickets = new TicketOrder<T>((a, b) => a.age < b.age);
+  readonly tickets = new WaitingLine<T>((a, b) => a.age < b.age);
   waiting = 0;
   /** Where its next request starts, in the flow's own virtual time. */
   tag = 0;

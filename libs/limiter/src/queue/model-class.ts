@@ -1,22 +1,28 @@
 import type { Target } from '@weir/kernel';
 import type { Vector } from '../ledger/ledger.js';
 import type { Cost } from '../limiter.js';
-import { Heap } from './heap.js';
+import { WaitingLine, type Waiting } from './waiting-line.js';
 
 /** What a class has to know of its flows. */
 export interface Ordered {
   readonly vector: Vector;
+}
+
+/** Where a flow stands in the order. One that moves takes another place, and nobody waits at the old one any more. */
+export interface Place<Flow> extends Waiting {
+  readonly flow: Flow;
   readonly key: number;
-  heapIndex: number;
+  /** Decides where two keys are the same. */
+  readonly rank: number;
 }
 
 /** The flows of one model of one account. Where its own limits block, it parks and costs other models nothing. */
 export class ModelClass<Flow extends Ordered> {
   readonly flows = new Map<string, Flow>();
-  /** Those that have something waiting, in order. */
-  readonly backlog = new Heap<Flow>(earlierFirst, (flow, index) => {
-    flow.heapIndex = index;
-  });
+  /** Those that have something waiting. */
+  readonly busy = new Set<Flow>();
+  /** The order of the busy ones, but for those that a pass has in hand. */
+  private readonly order = new WaitingLine<Place<Flow>>(earlierFirst);
   /**
    * From tags of the class to virtual time of the account. After a park the whole class is lifted to the account's
    * time: its teams keep their order among each other, and the time that it could not use gives no credit.
@@ -38,6 +44,19 @@ export class ModelClass<Flow extends Ordered> {
   admit(team: string, flow: Flow): void {
     this.flows.set(team, flow);
     this.measure(flow.vector);
+  }
+
+  /** Gives a flow a place. */
+  line(flow: Flow, key: number, rank: number): Place<Flow> {
+    const place = { flow, key, rank, waiting: true };
+    this.order.push(place);
+    this.order.tidy(this.busy.size);
+    return place;
+  }
+
+  /** The place of the flow that is next. */
+  first(): Place<Flow> | undefined {
+    return this.order.first();
   }
 
   /**
@@ -76,6 +95,6 @@ export class ModelClass<Flow extends Ordered> {
   }
 }
 
-function earlierFirst(a: Ordered, b: Ordered): boolean {
-  return a.key < b.key;
+function earlierFirst<Flow>(a: Place<Flow>, b: Place<Flow>): boolean {
+  return a.key < b.key || (a.key === b.key && a.rank < b.rank);
 }

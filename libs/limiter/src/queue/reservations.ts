@@ -36,6 +36,7 @@ export class Reservations {
     if (other) this.displace(other.ticket);
     this.byDimension.set(dimension, { ticket, eta: at, rank });
     ticket.flow.pinned = ticket;
+    ticket.flow.rank = rank;
     return true;
   }
 
@@ -54,7 +55,7 @@ export class Reservations {
   /** Whether granting this now would move the eta of somebody who claimed before it. */
   delayedBy(ticket: Wanted, now: Milliseconds): boolean {
     if (this.byDimension.size === 0) return false;
-    const rank = ticket.flow.pinned === ticket ? this.rankOf(ticket) : Infinity;
+    const rank = ticket.flow.pinned === ticket ? ticket.flow.rank : Infinity;
     for (const dimension of ticket.flow.vector) {
       const owned = this.byDimension.get(dimension);
       if (owned && owned.rank < rank && moves(owned, ticket, now)) return true;
@@ -65,11 +66,6 @@ export class Reservations {
   private displace({ flow }: FlowTicket): void {
     flow.pinned = undefined;
     flow.reorder();
-  }
-
-  private rankOf(ticket: Wanted): number {
-    for (const owned of this.byDimension.values()) if (owned.ticket === ticket) return owned.rank;
-    return Infinity;
   }
 }
 

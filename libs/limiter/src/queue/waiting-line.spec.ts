@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
-import { TicketOrder, type Ticket } from './ticket.js';
+import type { Ticket } from './ticket.js';
+import { WaitingLine } from './waiting-line.js';
 
 type Numbered = Ticket & { readonly age: number };
 
@@ -30,7 +31,7 @@ describe('ticket order', () => {
   it('gives the first of those that still wait, however they came and left, and keeps few dead ones', () => {
     fc.assert(
       fc.property(steps, (list) => {
-        const order = new TicketOrder<Numbered>((a, b) => a.age < b.age);
+        const order = new WaitingLine<Numbered>((a, b) => a.age < b.age);
         let living: Numbered[] = [];
         const leave = (gone: Numbered | undefined): void => {
           if (gone === undefined) return;
