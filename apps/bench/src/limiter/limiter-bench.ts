@@ -1,8 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { nextMessage, REPOSITORY, startClient } from '../processes.js';
+import { nextMessage, REPOSITORY } from '../processes.js';
 import { verdictLine } from '../verdict.js';
+import { buildCells, startCell } from './built.js';
 import type { LimiterCell } from './cell.js';
 import { CONTENDERS, type ContenderName } from './contenders.js';
 import { judgeLimiter } from './judge.js';
@@ -34,6 +35,7 @@ const PROGRAM: readonly (readonly [MeasureName, waiters: number, who: readonly C
 export async function limiterBench(options: readonly string[]): Promise<boolean> {
   const rounds = Number(options.find((option) => option.startsWith('--rounds='))?.slice(9) ?? ROUNDS);
   const all = new Measurements();
+  await buildCells();
   for (let round = 0; round < rounds; round += 1) {
     for (const cell of program()) {
       all.add(cell, await run(cell));
@@ -58,7 +60,7 @@ function program(): readonly LimiterCell[] {
 
 /** One cell in a fresh process, so that nobody inherits another's heap or compiled code. */
 async function run(cell: LimiterCell): Promise<Readonly<Record<string, number>>> {
-  const child = startClient('limiter-cell', ['--expose-gc']);
+  const child = startCell();
   child.send(cell);
   return z.record(z.string(), z.number().or(z.nan())).parse(await nextMessage(child));
 }

@@ -13,8 +13,8 @@ export const MEASURES = { free, drain, pace, memory } satisfies Record<
 >;
 export type MeasureName = keyof typeof MEASURES;
 
-const FREE_ROUNDS = 60;
-const FREE_WARM_UP_ROUNDS = 20;
+const FREE_ROUNDS = 200;
+const FREE_WARM_UP_ROUNDS = 100;
 const FREE_MS = 6_000;
 
 /** Nanoseconds of an acquire that nothing holds up; what comes after it, if anything, is timed apart. */
@@ -37,20 +37,33 @@ async function free(name: ContenderName, batch: number): Promise<Measured> {
   return { acquireNs: median(acquires.slice(from)), releaseNs: median(releases.slice(from)) };
 }
 
+/**
+ * The first grants are the compiler's: what runs for days was compiled long ago. To the end each time, so that nobody is
+ * left over.
+ */
+async function warmUp(name: ContenderName, ms: number): Promise<void> {
+  const end = performance.now() + ms;
+  do await drainOnce(name, 20_000, 1_000, 1_000);
+  while (performance.now() < end);
+}
+
 const DRAIN_PER_SECOND = 2_000;
 const DRAIN_GRANTS = 4_000;
-const WARM_UP_WAITERS = 5_000;
 
 /** CPU of a grant while so many wait, and the rate that is reached where 2,000 a second are asked for. */
 async function drain(name: ContenderName, waiters: number): Promise<Measured> {
-  // The first grants are the compiler's.
-  await drainOnce(name, WARM_UP_WAITERS);
-  return drainOnce(name, waiters);
+  await warmUp(name, 5_000);
+  const wanted = Math.min(DRAIN_GRANTS, Math.floor(0.9 * waiters));
+  return drainOnce(name, DRAIN_PER_SECOND, waiters, wanted);
 }
 
-async function drainOnce(name: ContenderName, waiters: number): Promise<Measured> {
-  const contender: Contender = CONTENDERS[name](DRAIN_PER_SECOND);
-  const wanted = Math.min(DRAIN_GRANTS, Math.floor(0.9 * waiters));
+async function drainOnce(
+  name: ContenderName,
+  perSecond: number,
+  waiters: number,
+  wanted: number,
+): Promise<Measured> {
+  const contender: Contender = CONTENDERS[name](perSecond);
   const order = new OrderWatch(contender);
   let grants = 0;
   const start = { at: performance.now(), cpu: process.cpuUsage() };
@@ -69,7 +82,7 @@ async function drainOnce(name: ContenderName, waiters: number): Promise<Measured
   });
   // Coming in is not part of a grant, nor is moving the newcomers into the old generation.
   collect();
-  start.cpu = process.cpuUsage();
+  Object.assign(start, { at: performance.now(), cpu: process.cpuUsage() });
   return result;
 }
 
@@ -77,6 +90,7 @@ const PACE_PER_SECOND = 100;
 
 /** How far grants are from an even schedule, which begins where the grants fit it best. Milliseconds. */
 async function pace(name: ContenderName, waiters: number): Promise<Measured> {
+  await warmUp(name, 1_000);
   const contender: Contender = CONTENDERS[name](PACE_PER_SECOND);
   const order = new OrderWatch(contender);
   const times: number[] = [];
@@ -99,6 +113,7 @@ const MEMORY_PER_SECOND = 10;
 
 /** Bytes of heap that one waiter takes, and that the process keeps. */
 async function memory(name: ContenderName, waiters: number): Promise<Measured> {
+  await warmUp(name, 1_000);
   const contender: Contender = CONTENDERS[name](MEMORY_PER_SECOND);
   // The first ones build what all share.
   for (let index = 0; index < 1_000; index += 1) void contender.acquire(index);

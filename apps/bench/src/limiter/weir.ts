@@ -15,7 +15,7 @@ const PATIENCE_MS: Milliseconds = 1e9;
 /**
  * Weir's limiter with everything that the gateway has: six dimensions a request (account: requests, tokens, slots;
  * model: requests, tokens; team: tokens), fifty teams, deadlines. The account's requests are what binds.
- * @param signals `each`: every caller brings an AbortSignal of its own; `none`: nobody listens to one
+ * @param signals `each`: every caller brings an AbortSignal of its own; `none`: nobody has one
  */
 export function weirContender(perSecond: number, signals: 'none' | 'each'): Contender {
   const limiter = createLimiter({
@@ -27,7 +27,6 @@ export function weirContender(perSecond: number, signals: 'none' | 'each'): Cont
     random: seededRandom(1),
     presumeSpent: false,
   });
-  const nobody = deafSignal();
   const identities = Array.from({ length: TEAMS }, (_, index) => identityOf(teamOf(index)));
   const ask = { target: TARGET, cost: { inputTokens: 100, outputTokens: 100 } };
   const turns = new Array<Turn | undefined>(MOST_WAITERS);
@@ -36,7 +35,7 @@ export function weirContender(perSecond: number, signals: 'none' | 'each'): Cont
       const identity = identities[index % TEAMS] ?? identityOf(teamOf(index));
       const turn = limiter.enter({ identity, deadline: Infinity });
       turns[index] = turn;
-      return turn.acquire(ask, signals === 'none' ? nobody : new AbortController().signal);
+      return turn.acquire(ask, signals === 'none' ? undefined : new AbortController().signal);
     },
     release: (granted, index) => {
       if (isPermit(granted)) granted.settle({ inputTokens: 100, outputTokens: 100 });
@@ -75,14 +74,6 @@ function teamOf(index: number): string {
 
 function identityOf(team: string): CallIdentity {
   return { requestId: 'r', team, model: 'm', operation: 'chat', template: 'none', priority: 'normal' };
-}
-
-/** The port wants a signal; this one costs nothing to listen to. */
-function deafSignal(): AbortSignal {
-  const { signal } = new AbortController();
-  signal.addEventListener = () => undefined;
-  signal.removeEventListener = () => undefined;
-  return signal;
 }
 
 function isPermit(value: unknown): value is Permit {
