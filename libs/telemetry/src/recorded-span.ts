@@ -1,5 +1,5 @@
-import type { Attributes, Link, Span, SpanContext, SpanKind, SpanStatus } from '@opentelemetry/api';
-import { SpanStatusCode, TraceFlags } from '@opentelemetry/api';
+import type { Attributes, Link, Span, SpanContext, SpanStatus } from '@opentelemetry/api';
+import { SpanKind, SpanStatusCode, TraceFlags } from '@opentelemetry/api';
 import type { Milliseconds } from '@weir/kernel';
 import { ATTRIBUTES as A } from './names.js';
 
@@ -22,18 +22,19 @@ export interface TraceIdentity {
   readonly epochOffset: Milliseconds;
 }
 
-/** What a span starts with. */
-export interface SpanStart {
-  readonly name: string;
-  readonly kind: SpanKind;
-  readonly trace: TraceIdentity;
+/** A span to start; `at` defaults to now, `kind` to internal. */
+export interface SpanRequest {
   readonly parent: RecordedSpan | SpanContext | undefined;
-  /** Attributes that other spans have too; read, never written. */
-  readonly shared: Readonly<Attributes>;
-  readonly linked: readonly RecordedSpan[];
+  /** Attributes that are not this span's alone; they are kept, not copied. */
+  readonly shared?: Readonly<Attributes>;
+  readonly kind?: SpanKind;
+  /** A span that this one comes from without being below it. */
+  readonly link?: RecordedSpan | undefined;
   /** On the origin's monotonic clock. */
-  readonly startedAt: Milliseconds;
+  readonly at?: Milliseconds;
 }
+
+const NOTHING_SHARED: Readonly<Attributes> = {};
 
 /**
  * A span that is cheap to make and to end, since most are never exported: its id, its times, its links and the object
@@ -42,24 +43,28 @@ export interface SpanStart {
  * and their API is being phased out (OpenTelemetry blog, 2026-03-17).
  */
 export class RecordedSpan implements Span {
-  readonly name: string;
   readonly kind: SpanKind;
-  readonly trace: TraceIdentity;
   readonly startedAt: Milliseconds;
   status: SpanStatus = UNSET;
   endedAt: Milliseconds | undefined = undefined;
   /** Own attributes, name after value after name: few, so a walk beats a map. */
   private readonly own: unknown[] = [];
   private identity: SpanContext | undefined = undefined;
+  private readonly parent: RecordedSpan | SpanContext | undefined;
+  private readonly shared: Readonly<Attributes>;
+  private readonly link: RecordedSpan | undefined;
 
   constructor(
     private readonly origin: SpanOrigin,
-    private readonly start: SpanStart,
+    readonly name: string,
+    readonly trace: TraceIdentity,
+    request: SpanRequest,
   ) {
-    this.name = start.name;
-    this.kind = start.kind;
-    this.trace = start.trace;
-    this.startedAt = start.startedAt;
+    this.kind = request.kind ?? SpanKind.INTERNAL;
+    this.startedAt = request.at ?? origin.now();
+    this.parent = request.parent;
+    this.shared = request.shared ?? NOTHING_SHARED;
+    this.link = request.link;
   }
 
   /** Whether its trace is exported. */
@@ -84,7 +89,7 @@ export class RecordedSpan implements Span {
   /** An attribute, own or shared. */
   read(name: string): unknown {
     for (let at = this.own.length - 2; at >= 0; at -= 2) if (this.own[at] === name) return this.own[at + 1];
-    return this.start.shared[name];
+    return this.shared[name];
   }
 
   /** Marks the span as failed. No message: it might hold content. */
@@ -159,7 +164,7 @@ export class RecordedSpan implements Span {
   }
 
   get parentSpanContext(): SpanContext | undefined {
-    const { parent } = this.start;
+    const { parent } = this;
     return parent instanceof RecordedSpan ? parent.spanContext() : parent;
   }
 
@@ -173,8 +178,7 @@ export class RecordedSpan implements Span {
 
   /** Every attribute once, with the value that counts: shared ones first. */
   eachAttribute(take: (name: string, value: unknown) => void): void {
-    const { own } = this;
-    const { shared } = this.start;
+    const { own, shared } = this;
     for (const name in shared) if (!isSet(own, name, 0)) take(name, shared[name]);
     for (let at = 0; at < own.length; at += 2) {
       const name = own[at] as string;
@@ -183,7 +187,7 @@ export class RecordedSpan implements Span {
   }
 
   get links(): Link[] {
-    return this.start.linked.map((span) => ({ context: span.spanContext() }));
+    return this.link === undefined ? [] : [{ context: this.link.spanContext() }];
   }
 }
 

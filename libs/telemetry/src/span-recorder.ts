@@ -1,7 +1,7 @@
-import type { Attributes, SpanContext } from '@opentelemetry/api';
-import { SpanKind, TraceFlags } from '@opentelemetry/api';
+import type { SpanContext } from '@opentelemetry/api';
+import { TraceFlags } from '@opentelemetry/api';
 import type { Clock, Milliseconds, Random } from '@weir/kernel';
-import { RecordedSpan, type SpanOrigin, type TraceIdentity } from './recorded-span.js';
+import { RecordedSpan, type SpanOrigin, type SpanRequest, type TraceIdentity } from './recorded-span.js';
 
 /** Who is told of every span that ended, exported or not. */
 export interface SpanSink {
@@ -17,23 +17,12 @@ export interface RecorderOptions {
   readonly exportRatio: number;
 }
 
-/** A span to start; `at` defaults to now, `kind` to internal. */
-export interface SpanRequest {
-  readonly parent: RecordedSpan | SpanContext | undefined;
-  /** Attributes that are not this span's alone; they are kept, not copied. */
-  readonly shared?: Readonly<Attributes>;
-  readonly kind?: SpanKind;
-  /** A span that this one comes from without being below it. */
-  readonly link?: RecordedSpan | undefined;
-  readonly at?: Milliseconds;
-}
-
-const NOTHING_SHARED: Readonly<Attributes> = {};
-const NO_LINKS: readonly RecordedSpan[] = [];
-
 /** Starts spans and hands them to its sinks when they end. */
 export class SpanRecorder implements SpanOrigin {
   private readonly clock: Clock;
+  /** Where ids are made; as numbers and as bytes. */
+  private readonly words = new Uint32Array(4);
+  private readonly bytes = Buffer.from(this.words.buffer);
 
   constructor(private readonly options: RecorderOptions) {
     this.clock = options.clock;
@@ -44,20 +33,13 @@ export class SpanRecorder implements SpanOrigin {
   }
 
   newSpanId(): string {
-    return this.hex(4);
+    return this.hex(2);
   }
 
   start(name: string, request: SpanRequest): RecordedSpan {
-    const { parent, link } = request;
-    return new RecordedSpan(this, {
-      name,
-      parent,
-      kind: request.kind ?? SpanKind.INTERNAL,
-      trace: parent instanceof RecordedSpan ? parent.trace : this.traceOf(parent),
-      shared: request.shared ?? NOTHING_SHARED,
-      linked: link === undefined ? NO_LINKS : [link],
-      startedAt: request.at ?? this.clock.now(),
-    });
+    const { parent } = request;
+    const trace = parent instanceof RecordedSpan ? parent.trace : this.traceOf(parent);
+    return new RecordedSpan(this, name, trace, request);
   }
 
   ended(span: RecordedSpan): void {
@@ -69,7 +51,7 @@ export class SpanRecorder implements SpanOrigin {
    * traffic from the traces.
    */
   private traceOf(remote: SpanContext | undefined): TraceIdentity {
-    const traceId = remote?.traceId ?? this.hex(8);
+    const traceId = remote?.traceId ?? this.hex(4);
     const isWanted = remote !== undefined && (remote.traceFlags & TraceFlags.SAMPLED) !== 0;
     return {
       traceId,
@@ -85,16 +67,15 @@ export class SpanRecorder implements SpanOrigin {
     return parseInt(traceId.slice(24), 16) < exportRatio * 2 ** 32 ? TraceFlags.SAMPLED : TraceFlags.NONE;
   }
 
-  /** A random id of `words` times 16 bits that is never all zero. */
+  /** A random id of that many words of 32 bits, never all zero. In one piece: it is looked at more often than made. */
   private hex(words: number): string {
-    let id = '';
+    let some = 0;
     for (let word = 0; word < words; word += 1) {
-      const random = this.options.random.next();
-      id += HEX[word === 0 ? 1 + Math.floor(random * 0xffff) : Math.floor(random * 0x10000)] ?? '';
+      const value = Math.floor(this.options.random.next() * 2 ** 32);
+      this.words[word] = value;
+      some |= value;
     }
-    return id;
+    if (some === 0) this.words[0] = 1;
+    return this.bytes.toString('hex', 0, 4 * words);
   }
 }
-
-/** Every 16-bit number in hexadecimal: ids are made several times a request. */
-const HEX = Array.from({ length: 0x10000 }, (_, word) => word.toString(16).padStart(4, '0'));
