@@ -160,12 +160,7 @@ export class Dispatcher implements WaitDesk {
     if (this.waiting > 0) this.parts.leases.reap(now);
     while (this.waiting > 0) {
       this.expire(now, false);
-      this.awaited.clear();
-      let next = Infinity;
-      for (const queue of this.queues.values()) {
-        if (queue.waiting > 0) next = Math.min(next, this.passes.run(queue, now));
-      }
-      this.nextLook = next;
+      this.nextLook = this.passes.run(this.queues, now);
       if (!this.expire(now, true)) break;
     }
     this.arm();

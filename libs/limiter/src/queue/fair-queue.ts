@@ -83,8 +83,9 @@ export class FairQueue {
     let best: Place<Flow> | undefined;
     let bestKey = Infinity;
     for (const model of this.models.values()) {
-      const first = model.closed ? undefined : model.first();
-      if (first === undefined) continue;
+      const first = model.first();
+      // Who owns a reservation is looked at in every pass, so that none is kept for longer than it is waited for.
+      if (first === undefined || (model.closed && first.flow.pinned === undefined)) continue;
       const key = first.key + model.offset;
       if (best !== undefined && (key > bestKey || (key === bestKey && first.rank >= best.rank))) continue;
       best = first;

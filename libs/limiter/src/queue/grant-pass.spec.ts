@@ -79,7 +79,7 @@ class Account {
   }
 
   private look(): Milliseconds {
-    return this.queue.waiting > 0 ? this.passes.run(this.queue, this.now) : Infinity;
+    return this.queue.waiting > 0 ? this.passes.run(new Map([['main', this.queue]]), this.now) : Infinity;
   }
 
   private ticket(flow: Flow, tokens: number, priority: Priority): Waiting {

@@ -16,13 +16,19 @@ export class GrantPass {
     private readonly awaited: Awaited,
   ) {}
 
-  /** @returns when another look may be worth while, if only time passes */
-  run(queue: FairQueue, now: Milliseconds): Milliseconds {
-    let next = Infinity;
-    for (let flow = queue.take(); flow !== undefined; flow = queue.take()) {
-      next = Math.min(next, this.offer(flow, queue, now));
-    }
-    queue.rewind();
+  /**
+   * Over all accounts, because a team's limit is in more than one of them.
+   * @returns when another look may be worth while, if only time passes
+   */
+  run(queues: ReadonlyMap<string, FairQueue>, now: Milliseconds): Milliseconds {
+    let next: Milliseconds;
+    // What an owner does not want any more may be for somebody who was looked at before it, in whatever queue.
+    do {
+      this.awaited.clear();
+      next = Infinity;
+      for (const queue of queues.values())
+        if (queue.waiting > 0) next = Math.min(next, this.runThrough(queue, now));
+    } while (this.reservations.takeFreed());
     return next;
   }
 
@@ -41,6 +47,15 @@ export class GrantPass {
     return next;
   }
 
+  private runThrough(queue: FairQueue, now: Milliseconds): Milliseconds {
+    let next = Infinity;
+    for (let flow = queue.take(); flow !== undefined; flow = queue.take()) {
+      next = Math.min(next, this.offer(flow, queue, now));
+    }
+    queue.rewind();
+    return next;
+  }
+
   private offer(flow: Flow, queue: FairQueue, now: Milliseconds): Milliseconds {
     const ticket = flow.next();
     if (ticket === undefined) return Infinity;
@@ -50,7 +65,11 @@ export class GrantPass {
     }
     queue.setAside(flow);
     const block = blockOf(flow.vector, ticket.cost, now);
-    if (!block) return this.fillGap(flow, ticket, now);
+    if (!block) {
+      // It waits for somebody else's sake: what it had reserved is nobody's.
+      this.reservations.release(ticket);
+      return this.fillGap(flow, ticket, now);
+    }
     this.awaited.add(block.dimension);
     const next = this.hold(ticket, block, queue, now);
     if (countsRequests(block.dimension.spec.unit)) {

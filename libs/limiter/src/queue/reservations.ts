@@ -11,7 +11,9 @@ export type Wanted = Pick<FlowTicket, 'flow' | 'cost'>;
 
 interface Reservation {
   readonly ticket: FlowTicket;
-  readonly eta: Milliseconds;
+  eta: Milliseconds;
+  /** Somebody was held back for it. */
+  holdsBack: boolean;
   /** Order of claims. Nobody makes an earlier owner wait, so no two of them wait for each other. */
   readonly rank: number;
 }
@@ -24,17 +26,25 @@ interface Reservation {
 export class Reservations {
   private readonly byDimension = new Map<Dimension, Reservation>();
   private claims = 0;
+  /** A reservation that somebody was held back for is gone, or is for later. */
+  private freed = false;
 
   /**
    * A ticket, next in order, is blocked. It keeps or takes the reservation, unless one that claimed before has it.
    * @returns whether the ticket owns it
    */
   claim(ticket: FlowTicket, { dimension, at }: Block): boolean {
+    const own = this.byDimension.get(dimension);
+    if (own?.ticket === ticket) {
+      this.freed ||= own.holdsBack && at > own.eta;
+      own.eta = at;
+      return true;
+    }
     const rank = this.release(ticket) ?? this.claims++;
     const other = this.byDimension.get(dimension);
     if (other && other.rank < rank) return false;
     if (other) this.displace(other.ticket);
-    this.byDimension.set(dimension, { ticket, eta: at, rank });
+    this.byDimension.set(dimension, { ticket, eta: at, rank, holdsBack: false });
     ticket.flow.pinned = ticket;
     ticket.flow.rank = rank;
     return true;
@@ -47,6 +57,7 @@ export class Reservations {
     for (const [dimension, owned] of this.byDimension) {
       if (owned.ticket !== ticket) continue;
       this.byDimension.delete(dimension);
+      this.freed ||= owned.holdsBack;
       return owned.rank;
     }
     return undefined;
@@ -58,9 +69,19 @@ export class Reservations {
     const rank = ticket.flow.pinned === ticket ? ticket.flow.rank : Infinity;
     for (const dimension of ticket.flow.vector) {
       const owned = this.byDimension.get(dimension);
-      if (owned && owned.rank < rank && moves(owned, ticket, now)) return true;
+      if (owned && owned.rank < rank && moves(owned, ticket, now)) {
+        owned.holdsBack = true;
+        return true;
+      }
     }
     return false;
+  }
+
+  /** Whether somebody who was held back may go, since this was asked last. */
+  takeFreed(): boolean {
+    const { freed } = this;
+    this.freed = false;
+    return freed;
   }
 
   private displace({ flow }: FlowTicket): void {
