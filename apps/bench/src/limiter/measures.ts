@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
 import { median, quantile } from '../statistics.js';
 import type { Contender } from './contender.js';
 import { CONTENDERS, UNLIMITED, type ContenderName } from './contenders.js';
@@ -43,7 +43,7 @@ async function free(name: ContenderName, batch: number): Promise<Measured> {
  */
 async function warmUp(name: ContenderName, ms: number): Promise<void> {
   const end = performance.now() + ms;
-  do await drainOnce(name, 20_000, 1_000, 1_000);
+  do await new Crowd(CONTENDERS[name](20_000), 1_000).gone(1_000);
   while (performance.now() < end);
 }
 
@@ -53,37 +53,17 @@ const DRAIN_GRANTS = 4_000;
 /** CPU of a grant while so many wait, and the rate that is reached where 2,000 a second are asked for. */
 async function drain(name: ContenderName, waiters: number): Promise<Measured> {
   await warmUp(name, 5_000);
-  const wanted = Math.min(DRAIN_GRANTS, Math.floor(0.9 * waiters));
-  return drainOnce(name, DRAIN_PER_SECOND, waiters, wanted);
-}
-
-async function drainOnce(
-  name: ContenderName,
-  perSecond: number,
-  waiters: number,
-  wanted: number,
-): Promise<Measured> {
-  const contender: Contender = CONTENDERS[name](perSecond);
-  const order = new OrderWatch(contender);
-  let grants = 0;
-  const start = { at: performance.now(), cpu: process.cpuUsage() };
-  const result = new Promise<Measured>((resolve) => {
-    for (let index = 0; index < waiters; index += 1) {
-      void contender.acquire(index).then((granted) => {
-        contender.release?.(granted, index);
-        order.granted(index);
-        grants += 1;
-        if (grants !== wanted) return;
-        const { user, system } = process.cpuUsage(start.cpu);
-        const seconds = (performance.now() - start.at) / 1000;
-        resolve({ cpuUs: (user + system) / wanted, perSecond: wanted / seconds, swaps: order.swaps });
-      });
-    }
-  });
-  // Coming in is not part of a grant, nor is moving the newcomers into the old generation.
+  const crowd = new Crowd(CONTENDERS[name](DRAIN_PER_SECOND), waiters);
+  // Coming in is not part of a grant, nor is moving the newcomers into the old generation, nor who went on meanwhile.
   collect();
-  Object.assign(start, { at: performance.now(), cpu: process.cpuUsage() });
-  return result;
+  await immediate();
+  const wanted = Math.min(DRAIN_GRANTS, waiters / 2);
+  if (crowd.grants + wanted > waiters) return { cpuUs: NaN, perSecond: NaN, swaps: crowd.swaps };
+  const start = { at: performance.now(), cpu: process.cpuUsage() };
+  await crowd.gone(crowd.grants + wanted);
+  const { user, system } = process.cpuUsage(start.cpu);
+  const seconds = (performance.now() - start.at) / 1000;
+  return { cpuUs: (user + system) / wanted, perSecond: wanted / seconds, swaps: crowd.swaps };
 }
 
 const PACE_PER_SECOND = 100;
@@ -134,6 +114,39 @@ function collect(): void {
   const { gc } = globalThis;
   if (!gc) throw new Error('This measure needs --expose-gc.');
   gc();
+}
+
+/** Callers who all come at once. */
+class Crowd {
+  grants = 0;
+  private readonly order: OrderWatch;
+  private goal = Infinity;
+  private reached: (() => void) | undefined;
+
+  constructor(contender: Contender, size: number) {
+    this.order = new OrderWatch(contender);
+    for (let index = 0; index < size; index += 1) {
+      void contender.acquire(index).then((granted) => {
+        contender.release?.(granted, index);
+        this.order.granted(index);
+        this.grants += 1;
+        if (this.grants >= this.goal) this.reached?.();
+      });
+    }
+  }
+
+  get swaps(): number {
+    return this.order.swaps;
+  }
+
+  /** Resolves once so many have gone on. */
+  gone(count: number): Promise<void> {
+    this.goal = count;
+    return new Promise((resolve) => {
+      this.reached = resolve;
+      if (this.grants >= count) resolve();
+    });
+  }
 }
 
 /** Counts who goes before somebody that came earlier in its flow. */
