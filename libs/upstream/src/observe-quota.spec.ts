@@ -40,30 +40,6 @@ it('takes a fresh minute and an empty minute for what they are', () => {
   expect(seen('0')).toEqual({ limitRequests: 60, remainingRequests: 0 });
 });
 
-it.each(['1m0s', '60s', '59.8s', '41.25s', '1s'])(
-  'takes a window that slides and is hardly used for a minute, with reset %s',
-  (reset) => {
-    const headers = {
-      'x-ratelimit-limit-requests': '60',
-      'x-ratelimit-remaining-requests': '58',
-      'x-ratelimit-reset-requests': reset,
-    };
-    expect(observeQuota(profileOf('generic'), headers)).toEqual({ limitRequests: 60, remainingRequests: 58 });
-  },
-);
-
-it.each([
-  ['10000', '9996', '34.56s'],
-  ['500000', '499999', '172.799999ms'],
-])('takes a bucket of %s that refills in a day for what it is', (limit, remaining, reset) => {
-  const headers = {
-    'x-ratelimit-limit-requests': limit,
-    'x-ratelimit-remaining-requests': remaining,
-    'x-ratelimit-reset-requests': reset,
-  };
-  expect(observeQuota(profileOf('generic'), headers)).toEqual({});
-});
-
 it('says nothing of nonsense', () => {
   const headers = { 'x-ratelimit-limit-requests': 'many', 'x-ratelimit-limit-tokens': '0' };
   expect(observeQuota(profileOf('generic'), headers)).toEqual({});

@@ -12,9 +12,6 @@ export interface ObservedQuota {
 
 /** A reset further away than this belongs to a window that is longer than a minute. */
 const LONGEST_RESET_MS = 61_000;
-const DAY_MS = 86_400_000;
-/** Resets are printed with few digits. */
-const DAY_TOLERANCE = 0.05;
 
 /** Reads the quota headers of any answer. Sentinels (Azure's -1) and limits of a day are left out. */
 export function observeQuota(profile: ProviderProfile, headers: Headers): ObservedQuota {
@@ -53,11 +50,10 @@ function isDaily(reading: Reading, reset: string | undefined): boolean {
   if (reset === undefined || !/[a-z]/.test(reset)) return false;
   const resetMs = parseReset(reset, 0) ?? 0;
   if (resetMs > LONGEST_RESET_MS) return true;
-  // Where a bucket refills, the time until all of it is back, over what is used, is its window: daily ones show early in
-  // the day as well. Where a window slides, that quotient is anything: only a day is believed.
+  // The time until all of it is back, over what is used, is the window; daily limits show early in the day as well.
   const { limit, remaining } = reading;
   if (limit === undefined || remaining === undefined || remaining <= 0 || remaining >= limit) return false;
   // Whole seconds are rounded up, which a small share of the window would blow up.
-  if (/^(\d+m)?\d+s$/.test(reset)) return false;
-  return Math.abs((resetMs * limit) / (limit - remaining) / DAY_MS - 1) < DAY_TOLERANCE;
+  if (/^\d+s$/.test(reset)) return false;
+  return (resetMs * limit) / (limit - remaining) > 2 * LONGEST_RESET_MS;
 }
