@@ -2,7 +2,8 @@ import { seededRandom, systemClock, systemTimers, type CallIdentity, type Millis
 import { createLimiter, type DimensionSpec, type Permit, type Turn } from '@weir/limiter';
 import type { Contender } from './contender.js';
 
-const TEAMS = 50;
+/** One string each, as a team's requests have it from its configuration. */
+const TEAMS = Array.from({ length: 50 }, (_, index) => `team-${index}`);
 const MINUTE_MS: Milliseconds = 60_000;
 const TARGET = { account: 'main', model: 'm' };
 /** Never reached. */
@@ -20,19 +21,19 @@ const PATIENCE_MS: Milliseconds = 1e9;
 export function weirContender(perSecond: number, signals: 'none' | 'each'): Contender {
   const limiter = createLimiter({
     dimensions: dimensions(perSecond),
-    teams: Array.from({ length: TEAMS }, (_, index) => ({ id: teamOf(index), weight: 1 })),
+    teams: TEAMS.map((id) => ({ id, weight: 1 })),
     queue: { maxWaitMs: PATIENCE_MS, maxDepth: 1_000_000, maxDepthPerTeam: 1_000_000 },
     clock: systemClock,
     timers: systemTimers,
     random: seededRandom(1),
     presumeSpent: false,
   });
-  const identities = Array.from({ length: TEAMS }, (_, index) => identityOf(teamOf(index)));
+  const identities = TEAMS.map(identityOf);
   const ask = { target: TARGET, cost: { inputTokens: 100, outputTokens: 100 } };
   const turns = new Array<Turn | undefined>(MOST_WAITERS);
   return {
     acquire: (index) => {
-      const identity = identities[index % TEAMS] ?? identityOf(teamOf(index));
+      const identity = identities[index % TEAMS.length] ?? identityOf('team-0');
       const turn = limiter.enter({ identity, deadline: Infinity });
       turns[index] = turn;
       return turn.acquire(ask, signals === 'none' ? undefined : new AbortController().signal);
@@ -41,7 +42,7 @@ export function weirContender(perSecond: number, signals: 'none' | 'each'): Cont
       if (isPermit(granted)) granted.settle({ inputTokens: 100, outputTokens: 100 });
       turns[index]?.leave();
     },
-    flowOf: (index) => index % TEAMS,
+    flowOf: (index) => index % TEAMS.length,
   };
 }
 
@@ -49,8 +50,7 @@ function dimensions(perSecond: number): readonly DimensionSpec[] {
   const common = { windowMs: MINUTE_MS, shape: { kind: 'sliding' }, delaySpreadMs: 250 } as const;
   const account = { ...common, scope: 'account', account: TARGET.account } as const;
   const model = { ...common, ...TARGET, scope: 'model' } as const;
-  const teams = Array.from({ length: TEAMS }, (_, index): DimensionSpec => {
-    const team = teamOf(index);
+  const teams = TEAMS.map((team): DimensionSpec => {
     return { ...common, id: `team:${team}`, scope: 'team', team, unit: 'tokens', limit: PLENTY };
   });
   return [
@@ -66,10 +66,6 @@ function dimensions(perSecond: number): readonly DimensionSpec[] {
 /** Evenly, where there is a rate to keep. */
 function burstOf(perSecond: number): number {
   return perSecond < 1e6 ? 1 : perSecond;
-}
-
-function teamOf(index: number): string {
-  return `team-${index % TEAMS}`;
 }
 
 function identityOf(team: string): CallIdentity {
