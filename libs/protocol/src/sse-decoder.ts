@@ -9,6 +9,7 @@ const BRACKET = 0x5b;
 const LINE_FEED = Buffer.from('\n');
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 const DONE = '[DONE]';
+const DATA = [...Buffer.from('data:')];
 
 /** The largest event of several lines, in bytes. */
 export const MAX_EVENT_BYTES = 2 * MAX_LINE_BYTES;
@@ -95,6 +96,11 @@ export class SseDecoder {
   }
 
   private namedField(bytes: Buffer, start: number, end: number): void {
+    if (isData(bytes, start)) {
+      const value = start + DATA.length;
+      this.addData(bytes.subarray(Math.min(bytes[value] === SPACE ? value + 1 : value, end), end));
+      return;
+    }
     const found = bytes.indexOf(COLON, start);
     const colon = found === -1 || found > end ? end : found;
     const name = bytes.toString('latin1', start, colon);
@@ -102,6 +108,7 @@ export class SseDecoder {
     const value = Math.min(bytes[colon + 1] === SPACE ? colon + 2 : colon + 1, end);
     if (name === 'event') this.event = bytes.toString('utf8', value, end);
     if (name === 'error') this.event = 'error';
+    // Without a colon the whole line is the name.
     if (name === 'data' || name === 'error') this.addData(bytes.subarray(value, end));
   }
 
@@ -119,6 +126,12 @@ export class SseDecoder {
     this.event = undefined;
     onEvent({ bytes: this.frame.take(), data, event, terminated });
   }
+}
+
+/** Nearly every line is one: five comparisons are cheaper than a search and a string. */
+function isData(bytes: Buffer, start: number): boolean {
+  for (let at = 0; at < DATA.length; at += 1) if (bytes[start + at] !== DATA[at]) return false;
+  return true;
 }
 
 function oversized(): GatewayError {

@@ -1,4 +1,4 @@
-import { context, SpanKind, trace } from '@opentelemetry/api';
+import { SpanKind } from '@opentelemetry/api';
 import type { CallIdentity, GatewayError, Milliseconds, Tokens } from '@weir/kernel';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { LogFields, Logger } from './logger.js';
@@ -43,7 +43,11 @@ interface Traced {
   [REQUEST]?: TracedRequest | undefined;
 }
 
-/** Server spans of the API's own routes, made by hooks: cheaper than an instrumentation, and named from the route. */
+/**
+ * Server spans of the API's own routes, made by hooks: cheaper than an instrumentation, and named from the route. They are
+ * not the active span while they are handled: what is below finds them by the request's identity, and an async context
+ * is carried by every promise.
+ */
 export class ServerSpans {
   constructor(
     private readonly recorder: SpanRecorder,
@@ -56,13 +60,6 @@ export class ServerSpans {
     server.addHook('onRequest', (request, reply, done) => {
       this.begin(request, reply);
       done();
-    });
-    // The body's events come in the socket's async context, so the span becomes active after it, not before; and only
-    // where it is exported, because automatic spans are made nowhere else and a context is carried by every promise.
-    server.addHook('preHandler', (request, _reply, done) => {
-      const traced = (request.raw as Traced)[REQUEST];
-      if (traced?.span.isExported !== true) done();
-      else context.with(trace.setSpan(context.active(), traced.span), done);
     });
   }
 
