@@ -38,6 +38,11 @@ abstract class Family<Series> {
 
   /** The series with these values, in the order of the description's labels; made at zero when it is new. */
   at(...labels: readonly string[]): Series {
+    return this.find(labels);
+  }
+
+  /** The same; a list that is there already is not copied to be handed on. */
+  protected find(labels: readonly string[]): Series {
     let branch = this.root;
     for (const label of labels) {
       let below = branch.next.get(label);
@@ -69,7 +74,7 @@ export interface Sum {
 export class CounterFamily extends Family<Sum> {
   /** Values below zero are a bug elsewhere and are left out. */
   add(value: number, ...labels: readonly string[]): void {
-    if (value >= 0) this.at(...labels).total += value;
+    if (value >= 0) this.find(labels).total += value;
   }
 
   protected override empty(): Sum {
@@ -94,7 +99,7 @@ export class HistogramFamily extends Family<Distribution> {
   }
 
   record(value: number, ...labels: readonly string[]): void {
-    const series = this.at(...labels);
+    const series = this.find(labels);
     let bucket = 0;
     while (value > (this.bounds[bucket] ?? Infinity)) bucket += 1;
     series.counts[bucket] = (series.counts[bucket] ?? 0) + 1;

@@ -307,24 +307,6 @@ describe('span tree', () => {
     ]);
   });
 
-  it('takes its listener off the signal, however the attempt ends', async () => {
-    const scene = new Scene();
-    const listening = { added: 0, removed: 0 };
-    const { signal } = scene.abort;
-    const add = signal.addEventListener.bind(signal);
-    const remove = signal.removeEventListener.bind(signal);
-    jest.spyOn(signal, 'addEventListener').mockImplementation((...args: Parameters<typeof add>) => {
-      listening.added += 1;
-      add(...args);
-    });
-    jest.spyOn(signal, 'removeEventListener').mockImplementation((...args: Parameters<typeof remove>) => {
-      listening.removed += 1;
-      remove(...args);
-    });
-    await drain(await scene.open(answering(scene)));
-    expect(listening).toEqual({ added: 1, removed: 1 });
-  });
-
   it('ends a permit once', async () => {
     const scene = new Scene();
     const again: Ending = { kind: 'already_ended', reservedTokens: 150, chargedTokens: 150, refunds: [] };

@@ -1,6 +1,6 @@
 import { context, createContextKey, SpanKind, trace as otelTrace } from '@opentelemetry/api';
 import { GatewayError, toGatewayError, type Milliseconds } from '@weir/kernel';
-import type { Frame, StreamClient, StreamReading, UpstreamAnswer, UpstreamRequest } from '@weir/upstream';
+import type { StreamClient, StreamReading, UpstreamAnswer, UpstreamRequest } from '@weir/upstream';
 import { ATTRIBUTES as A, SPANS, type ResumeResult, type StreamEnd } from './names.js';
 import { attemptOutcomeOf, errorTypeOf, throttleKindOf } from './outcomes.js';
 import type { RecordedSpan } from './recorded-span.js';
@@ -29,11 +29,16 @@ export class TracedStreamClient implements StreamClient {
               request.onSent?.();
               attempt.sent();
             },
+            onOver: (thrown) => {
+              request.onOver?.(thrown);
+              attempt.over(thrown);
+            },
           },
           signal,
         ),
       );
-      return attempt.follow(answer);
+      attempt.opened(answer);
+      return answer;
     } catch (error) {
       attempt.failed(error);
       throw error;
@@ -50,6 +55,7 @@ class TracedAttempt {
   private readonly span: RecordedSpan;
   private wasSent = false;
   private answer: UpstreamAnswer | undefined;
+  private early: { readonly thrown: Error | undefined } | undefined;
 
   constructor(
     private readonly request: UpstreamRequest,
@@ -93,20 +99,19 @@ class TracedAttempt {
     this.wasSent = true;
   }
 
-  /** A good head: the attempt goes on until its frames end, its reader leaves or the signal aborts. */
-  follow(answer: UpstreamAnswer): UpstreamAnswer {
+  /** A good head: the attempt goes on until its reader is done with the frames. */
+  opened(answer: UpstreamAnswer): void {
     this.answer = answer;
     this.wasSent = true;
     this.span.set(A.httpStatus, answer.status);
-    this.signal.addEventListener('abort', this.onAbort, { once: true });
-    if (this.signal.aborted) this.onAbort();
-    return {
-      status: answer.status,
-      contentType: answer.contentType,
-      headers: answer.headers,
-      frames: this.followed(answer.frames),
-      reading: answer.reading,
-    };
+    if (this.early !== undefined) this.over(this.early.thrown);
+  }
+
+  /** The reader is done with the frames. An abort can come to that before the head was looked at. */
+  over(thrown?: Error): void {
+    if (this.answer === undefined) this.early = { thrown };
+    else if (thrown === undefined) this.complete();
+    else this.failed(thrown);
   }
 
   failed(thrown: unknown): void {
@@ -126,10 +131,6 @@ class TracedAttempt {
     this.finish(outcome === 'cancelled' ? 'client_gone' : 'upstream_broken');
   }
 
-  private readonly onAbort = (): void => {
-    this.failed(this.signal.reason);
-  };
-
   private complete(): void {
     if (this.span.ended) return;
     this.span.set(A.attemptOutcome, 'ok');
@@ -144,7 +145,6 @@ class TracedAttempt {
   }
 
   private finish(end: StreamEnd): void {
-    this.signal.removeEventListener('abort', this.onAbort);
     const now = this.recorder.now();
     const reading = this.answer?.reading;
     if (reading !== undefined) this.recordReading(reading, end, now);
@@ -189,32 +189,5 @@ class TracedAttempt {
       .set(A.streamEnd, end);
     if (end === 'upstream_broken') span.markError();
     span.endAt(to);
-  }
-
-  /** The same frames; one closure per stream, not per frame. */
-  private followed(frames: AsyncIterable<Frame>): AsyncIterable<Frame> {
-    const onNext = (next: IteratorResult<Frame>): IteratorResult<Frame> => {
-      if (next.done === true) this.complete();
-      return next;
-    };
-    const onError = (error: unknown): never => {
-      this.failed(error);
-      throw error;
-    };
-    const onReturn = (): void => {
-      this.failed(new GatewayError('client_disconnected', 'The reader left.'));
-    };
-    return {
-      [Symbol.asyncIterator]() {
-        const iterator = frames[Symbol.asyncIterator]();
-        return {
-          next: () => iterator.next().then(onNext, onError),
-          return: async () => {
-            onReturn();
-            return (await iterator.return?.()) ?? { done: true, value: undefined };
-          },
-        };
-      },
-    };
   }
 }

@@ -175,19 +175,26 @@ export function client(open: StreamClient['open']): StreamClient {
 
 /** Answers with three frames, each 10 ms after the one before; `cut` is thrown instead of the last. */
 export function answering(scene: Scene, cut?: GatewayError): StreamClient {
-  return client(async (request) => {
+  return client(async (request, signal) => {
     request.onSent?.();
     await scene.clock.advance(20);
+    signal.addEventListener('abort', () => request.onOver?.(signal.reason as Error));
     return {
       status: 200,
       contentType: 'text/event-stream',
       headers: {},
       reading: READING,
       frames: (async function* frames(): AsyncGenerator<Frame> {
-        for (let index = 0; index < 3; index += 1) {
-          await scene.clock.advance(10);
-          if (index === 2 && cut !== undefined) throw cut;
-          yield { bytes: new Uint8Array(100), visible: true };
+        let over: GatewayError | undefined = cut ?? LEFT;
+        try {
+          for (let index = 0; index < 3; index += 1) {
+            await scene.clock.advance(10);
+            if (index === 2 && cut !== undefined) throw cut;
+            yield { bytes: new Uint8Array(100), visible: true };
+          }
+          over = undefined;
+        } finally {
+          request.onOver?.(over);
         }
       })(),
     };

@@ -6,7 +6,9 @@ import {
   PATIENT,
   UpstreamFixture,
   DONE,
+  JSON_TYPE,
   ROLE,
+  SSE,
   STOP,
   text,
   stream,
@@ -57,6 +59,73 @@ export function streamClientContract(make: (options: ClientOptions) => StreamCli
       fixture.upstream.script({ ...stream(text('a'), text('b')), end: 'hang' });
       for await (const _frame of (await fixture.open()).frames) break;
       await fixture.upstream.calls[0]?.closed;
+    });
+  });
+
+  describe('telling that its reader is done', () => {
+    it.each<[string, ScriptedAnswer]>([
+      ['with all of it', stream(text('a'), STOP, DONE)],
+      ['with a plain answer', { headers: JSON_TYPE, chunks: ['{"choices":[{"index":0}]}'] }],
+    ])('%s', async (_name, answer) => {
+      const onOver = jest.fn();
+      fixture.upstream.script(answer);
+      const { frames } = await fixture.open({ onOver, stream: answer.headers === SSE });
+      expect(onOver).not.toHaveBeenCalled();
+      for await (const _frame of frames) expect(onOver).not.toHaveBeenCalled();
+      expect(onOver.mock.calls).toEqual([[undefined]]);
+    });
+
+    it('with a broken answer', async () => {
+      const onOver = jest.fn();
+      fixture.upstream.script({ ...stream(text('a')), end: 'cut' });
+      const failure = await failureOf(readAll(await fixture.open({ onOver })));
+      expect(onOver.mock.calls).toEqual([[failure]]);
+    });
+
+    it('by leaving', async () => {
+      const onOver = jest.fn((_thrown?: Error) => undefined);
+      fixture.upstream.script({ ...stream(text('a'), text('b')), end: 'hang' });
+      for await (const _frame of (await fixture.open({ onOver })).frames) break;
+      expect(onOver.mock.calls).toMatchObject([[{ code: 'client_disconnected' }]]);
+    });
+
+    it('by an abort, also where the provider was done before', async () => {
+      const onOver = jest.fn();
+      fixture.upstream.script({ headers: JSON_TYPE, chunks: ['{"choices":[{"index":0}]}'] });
+      const answer = await fixture.open({ onOver, stream: false });
+      await fixture.upstream.calls[0]?.closed;
+      const reason = new Error('left');
+      fixture.abort.abort(reason);
+      expect(onOver.mock.calls).toEqual([[reason]]);
+      await expect(readAll(answer)).rejects.toBe(reason);
+    });
+
+    it.each<[string, ScriptedAnswer]>([
+      ['whole', stream(text('a'), STOP, DONE)],
+      ['broken', { ...stream(text('a')), end: 'cut' }],
+      ['refused', { status: 500 }],
+    ])('and listens to the signal no longer: %s', async (_name, answer) => {
+      const { signal } = fixture.abort;
+      const added = jest.spyOn(signal, 'addEventListener');
+      const removed = jest.spyOn(signal, 'removeEventListener');
+      fixture.upstream.script(answer);
+      await fixture
+        .open()
+        .then(readAll, () => '')
+        .catch(() => '');
+      expect(added).toHaveBeenCalledTimes(1);
+      expect(removed.mock.calls).toEqual([added.mock.calls[0]?.slice(0, 2)]);
+    });
+
+    it('but not where no answer came', async () => {
+      const onOver = jest.fn();
+      fixture.upstream.script({ status: 500 }, { silent: true });
+      await failureOf(fixture.open({ onOver }));
+      const opening = fixture.open({ onOver });
+      await fixture.upstream.arrived(2);
+      fixture.abort.abort(new Error('left'));
+      await expect(opening).rejects.toThrow('left');
+      expect(onOver).not.toHaveBeenCalled();
     });
   });
 

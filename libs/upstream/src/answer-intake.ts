@@ -81,6 +81,7 @@ export class AnswerIntake implements AssemblyOutput {
   private head: Head = { status: 0, headers: {} };
   private assembly: Assembly | undefined;
   private lingering = false;
+  private isReleased = false;
 
   constructor(private readonly context: IntakeContext) {
     this.answer = this.settled.promise;
@@ -97,6 +98,10 @@ export class AnswerIntake implements AssemblyOutput {
         },
         abandoned: () => {
           this.close(READER_LEFT);
+        },
+        over: (thrown) => {
+          this.done();
+          if (this.isReleased) context.request.onOver?.(thrown);
         },
       },
       context.request.joinFrames,
@@ -230,6 +235,7 @@ export class AnswerIntake implements AssemblyOutput {
   private release(): void {
     const { status, headers } = this.head;
     this.stage = 'open';
+    this.isReleased = true;
     this.watchdog.expect('idle', this.context.timeouts.idleMs);
     this.settled.resolve({
       status,
@@ -262,22 +268,30 @@ export class AnswerIntake implements AssemblyOutput {
     const wasOpen = this.stage === 'open';
     this.close(error);
     if (wasOpen) this.queue.fail(error);
-    else this.settled.reject(error);
+    else {
+      this.done();
+      this.settled.reject(error);
+    }
   }
 
   private readonly onAbort = (): void => {
-    if (this.stage === 'over') return;
     const reason = abortReason(this.context.signal);
-    this.close(reason);
+    if (this.stage !== 'over') {
+      this.close(reason);
+      this.settled.reject(reason);
+    }
     this.queue.abort(reason);
-    this.settled.reject(reason);
   };
 
-  /** Leaves no timer, no listener and no open request behind. A request that ended in order keeps its connection. */
+  /** Leaves no timer and no open request behind. A request that ended in order keeps its connection. */
   private close(reason: Error): void {
     this.stage = 'over';
     this.watchdog.stop();
-    this.context.signal.removeEventListener('abort', this.onAbort);
     this.transport?.abort(reason);
+  }
+
+  /** Nobody waits for anything any more: what reads too slowly can be aborted up to its last frame. */
+  private done(): void {
+    this.context.signal.removeEventListener('abort', this.onAbort);
   }
 }

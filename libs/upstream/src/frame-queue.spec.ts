@@ -4,15 +4,17 @@ import type { Frame } from './stream-client.js';
 
 const frame = (size: number): Frame => ({ bytes: Buffer.alloc(size), visible: true });
 
-function queue(): { queue: FrameQueue; log: string[] } {
+function queue(): { queue: FrameQueue; log: string[]; ends: string[] } {
   const log: string[] = [];
   const note = (word: string) => (): void => {
     log.push(word);
   };
-  return {
-    queue: new FrameQueue({ pause: note('pause'), resume: note('resume'), abandoned: note('abandoned') }),
-    log,
+  const source = { pause: note('pause'), resume: note('resume'), abandoned: note('abandoned') };
+  const ends: string[] = [];
+  const over = (thrown?: Error): void => {
+    ends.push(thrown === undefined ? 'whole' : thrown.message);
   };
+  return { queue: new FrameQueue({ ...source, over }), log, ends };
 }
 
 describe('FrameQueue', () => {
@@ -32,7 +34,7 @@ describe('FrameQueue', () => {
   });
 
   it('hands out as one what came together, where that is wanted', async () => {
-    const source = { pause: jest.fn(), resume: jest.fn(), abandoned: jest.fn() };
+    const source = { pause: jest.fn(), resume: jest.fn(), abandoned: jest.fn(), over: jest.fn() };
     const frames = new FrameQueue(source, true);
     const pieces = ['a', 'bc', 'd'].map((text) => ({ bytes: Buffer.from(text), visible: text === 'bc' }));
     for (const piece of pieces) frames.push(piece);
@@ -111,6 +113,56 @@ describe('FrameQueue', () => {
     await late.queue.return();
     expect(late.log).toEqual([]);
     expect((await late.queue.next()).done).toBe(true);
+  });
+
+  it('tells once that its reader is done, and not before', async () => {
+    const whole = queue();
+    whole.queue.push(frame(1));
+    whole.queue.end();
+    await whole.queue.next();
+    expect(whole.ends).toEqual([]);
+    await whole.queue.next();
+    await whole.queue.next();
+    await whole.queue.return();
+    expect(whole.ends).toEqual(['whole']);
+
+    const waiting = queue();
+    const last = waiting.queue.next();
+    waiting.queue.end();
+    await last;
+    expect(waiting.ends).toEqual(['whole']);
+
+    const broken = queue();
+    broken.queue.push(frame(1));
+    broken.queue.fail(new Error('broke'));
+    await broken.queue.next();
+    expect(broken.ends).toEqual([]);
+    await expect(broken.queue.next()).rejects.toThrow('broke');
+    await broken.queue.return();
+    expect(broken.ends).toEqual(['broke']);
+
+    const left = queue();
+    left.queue.push(frame(1));
+    await left.queue.return();
+    await left.queue.next();
+    expect(left.ends).toEqual(['The reader left.']);
+  });
+
+  it('can be aborted up to the last frame', async () => {
+    const { queue: frames, ends } = queue();
+    frames.push(frame(1));
+    frames.end();
+    frames.abort(new Error('left'));
+    expect(ends).toEqual(['left']);
+    await expect(frames.next()).rejects.toThrow('left');
+    expect(frames.bytes).toBe(0);
+
+    const done = queue();
+    done.queue.end();
+    await done.queue.next();
+    done.queue.abort(new Error('too late'));
+    expect(done.ends).toEqual(['whole']);
+    expect((await done.queue.next()).done).toBe(true);
   });
 
   it('keeps order and count under any interleaving', async () => {

@@ -1,3 +1,4 @@
+import { GatewayError } from '@weir/kernel';
 import type { Frame } from './stream-client.js';
 
 /** Above this many bytes that the reader is not done with the provider is asked to wait. */
@@ -14,6 +15,11 @@ export interface FrameSource {
   resume(): void;
   /** The reader left before the end. */
   abandoned(): void;
+  /**
+   * Called once, when the reader is done: with nothing where it had everything, with the failure that it is told of, or with
+   * `client_disconnected` where it left.
+   */
+  over(thrown?: Error): void;
 }
 
 type Outcome =
@@ -41,6 +47,7 @@ export class FrameQueue implements AsyncIterableIterator<Frame> {
   private paused = false;
   private outcome: Outcome = { kind: 'running' };
   private waiter: Waiter | undefined;
+  private isOver = false;
 
   /** @param joins hand out as one what is there together */
   constructor(
@@ -76,10 +83,13 @@ export class FrameQueue implements AsyncIterableIterator<Frame> {
     this.settle({ kind: 'failed', error });
   }
 
-  /** Fails at once: what is queued is thrown away. */
+  /** Fails at once, also where only the reader is not done yet: what is queued is thrown away. */
   abort(error: Error): void {
+    if (this.isOver) return;
     this.clear();
-    this.settle({ kind: 'failed', error });
+    if (this.outcome.kind === 'running') this.settle({ kind: 'failed', error });
+    else this.outcome = { kind: 'failed', error };
+    this.over(error);
   }
 
   next(): Promise<IteratorResult<Frame>> {
@@ -87,8 +97,14 @@ export class FrameQueue implements AsyncIterableIterator<Frame> {
     const frame = this.frames[this.head];
     if (frame)
       return Promise.resolve({ value: this.joins ? this.joined(frame) : this.take(frame), done: false });
-    if (this.outcome.kind === 'ended') return Promise.resolve({ value: undefined, done: true });
-    if (this.outcome.kind === 'failed') return Promise.reject(this.outcome.error);
+    if (this.outcome.kind === 'ended') {
+      this.over();
+      return Promise.resolve({ value: undefined, done: true });
+    }
+    if (this.outcome.kind === 'failed') {
+      this.over(this.outcome.error);
+      return Promise.reject(this.outcome.error);
+    }
     return new Promise((resolve, reject) => {
       this.waiter = { resolve, reject };
     });
@@ -97,6 +113,7 @@ export class FrameQueue implements AsyncIterableIterator<Frame> {
   return(): Promise<IteratorResult<Frame>> {
     this.clear();
     if (this.outcome.kind === 'running') this.source.abandoned();
+    if (!this.isOver) this.over(new GatewayError('client_disconnected', 'The reader left.'));
     this.settle({ kind: 'ended' });
     return Promise.resolve({ value: undefined, done: true });
   }
@@ -151,8 +168,20 @@ export class FrameQueue implements AsyncIterableIterator<Frame> {
     if (this.outcome.kind !== 'running') return;
     this.outcome = outcome;
     const { waiter } = this;
+    if (waiter === undefined) return;
     this.waiter = undefined;
-    if (outcome.kind === 'failed') waiter?.reject(outcome.error);
-    else waiter?.resolve({ value: undefined, done: true });
+    if (outcome.kind === 'failed') {
+      this.over(outcome.error);
+      waiter.reject(outcome.error);
+    } else {
+      this.over();
+      waiter.resolve({ value: undefined, done: true });
+    }
+  }
+
+  private over(thrown?: Error): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.source.over(thrown);
   }
 }

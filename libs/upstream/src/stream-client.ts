@@ -38,6 +38,11 @@ export interface UpstreamRequest {
   readonly resume?: Resume;
   /** Called once, when the first byte is about to leave. What it throws ends the attempt, and nothing leaves. */
   readonly onSent?: () => void;
+  /**
+   * Called once where the head was good, when the reader is done with the frames: with nothing where it had all of them,
+   * with what it is told where they broke or the signal aborted, with `client_disconnected` where it left.
+   */
+  readonly onOver?: (thrown?: Error) => void;
 }
 
 /** Which part of a broken answer an attempt is to make good. */
