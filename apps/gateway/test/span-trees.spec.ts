@@ -107,7 +107,9 @@ describe('the spans of a request, as a whole', () => {
     await whole;
     expect(await tree(2)).toEqual(
       served(200, { ...OK, ...booked(1, WHOLE), ...OF_ANSWER }, [
-        waited('', { 'weir.bucket': 'concurrency', 'weir.dimension': 'account:main:slots' }),
+        waited('', {
+          ...{ 'weir.bucket': 'concurrency', 'weir.dimension': 'account:main:slots', 'weir.bucket.level': 0 },
+        }),
         attempt(1, PRICED, [posted(1, SENT), relayed(...STREAMED)]),
         refunded(UNUSED, 'overestimate'),
       ]),

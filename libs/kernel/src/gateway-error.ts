@@ -90,6 +90,8 @@ export interface GatewayErrorDetail {
   readonly anonymous?: boolean;
   /** The request field at fault, in OpenAI's `param`. */
   readonly param?: string;
+  /** The limiter's dimension that was in the way. */
+  readonly dimension?: string;
   readonly phase?: TimeoutPhase;
   /** True once the request may have reached the provider. */
   readonly sent?: boolean;
@@ -115,6 +117,7 @@ export class GatewayError extends Error {
   readonly perModel: boolean;
   readonly anonymous: boolean;
   readonly param: string | undefined;
+  readonly dimension: string | undefined;
   readonly phase: TimeoutPhase | undefined;
   readonly sent: boolean;
   readonly committed: boolean;
@@ -135,6 +138,7 @@ export class GatewayError extends Error {
     this.perModel = detail.perModel ?? false;
     this.anonymous = detail.anonymous ?? false;
     this.param = detail.param;
+    this.dimension = detail.dimension;
     this.phase = detail.phase;
     this.sent = detail.sent ?? false;
     this.committed = detail.committed ?? false;

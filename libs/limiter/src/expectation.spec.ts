@@ -92,6 +92,7 @@ describe('expected wait', () => {
     const [refused] = simulation.refused;
     expect(refused?.error).toMatchObject({ code: 'team_share_exceeded', retryable: true, origin: 'gateway' });
     expect(refused?.error.message).toMatch(/blocked by team:a:tokens, with 2 requests of its team before it/);
+    expect(refused?.error.dimension).toBe('team:a:tokens');
     expect(refused?.error.hintMs).toBeGreaterThan(WINDOW_MS - 100);
     const [flow] = simulation.limiter.status().flows;
     expect(flow).toMatchObject({ team: 'a', model: 'main/m', waiting: 2, boundBy: 'team:a:tokens' });

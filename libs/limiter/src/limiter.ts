@@ -72,6 +72,8 @@ export interface Permit {
   readonly grantedAt: Milliseconds;
   /** The dimension that was the last to have room, where there was a wait. */
   readonly boundBy: string | undefined;
+  /** Room of that dimension, as it is when asked; undefined where it has no limit. */
+  readonly boundRoom: number | undefined;
   /** Waiters before this one when it became eligible. */
   readonly depthAtEntry: number;
   /** From here on the request may have been counted: cancelling no longer gives the request back. */

@@ -62,6 +62,13 @@ export class PacedPermit implements Permit {
     return this.grant.boundBy;
   }
 
+  get boundRoom(): number | undefined {
+    const { entry, boundBy, grantedAt } = this.grant;
+    if (boundBy === undefined) return undefined;
+    const room = entry.vector.find(({ spec }) => spec.id === boundBy)?.room(grantedAt);
+    return room === Infinity ? undefined : room;
+  }
+
   get depthAtEntry(): number {
     return this.grant.depthAtEntry;
   }

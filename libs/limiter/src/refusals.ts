@@ -41,7 +41,7 @@ export function neverFits({ spec, largest }: Dimension, cost: Cost): GatewayErro
   return new GatewayError(
     'cost_exceeds_capacity',
     `The request needs ${amount} ${spec.unit}, but ${spec.id} allows ${largest} at once. Lower max_tokens or shorten the prompt.`,
-    { param: 'max_tokens' },
+    { param: 'max_tokens', dimension: spec.id },
   );
 }
 
@@ -74,6 +74,7 @@ function late({ ahead, expected, now }: Standing, what: string): GatewayError {
     boundBy?.spec.scope === 'team' ? 'team_share_exceeded' : 'wait_exceeds_deadline',
     `The request ${what}${where}, with ${ahead} requests of its team before it. Retry after the time given.`,
     Math.max(1, finite(at - now)),
+    boundBy?.spec.id,
   );
 }
 
@@ -81,8 +82,10 @@ function refusal(
   code: 'queue_full' | 'draining' | 'team_share_exceeded' | 'wait_exceeds_deadline',
   message: string,
   hintMs: Milliseconds,
+  dimension?: string,
 ): GatewayError {
-  return new GatewayError(code, message, { retryable: true, hintMs });
+  const detail = { retryable: true, hintMs };
+  return new GatewayError(code, message, dimension === undefined ? detail : { ...detail, dimension });
 }
 
 function finite(durationMs: Milliseconds): Milliseconds {

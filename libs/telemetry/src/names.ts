@@ -54,6 +54,7 @@ export const ATTRIBUTES = {
   depthAtEntry: 'weir.queue.depth_at_entry',
   waitResult: 'weir.wait.result',
   bucket: 'weir.bucket',
+  bucketLevel: 'weir.bucket.level',
   dimension: 'weir.dimension',
   attemptNumber: 'weir.attempt.number',
   attemptOutcome: 'weir.attempt.outcome',

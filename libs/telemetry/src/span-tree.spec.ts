@@ -59,7 +59,8 @@ describe('span tree', () => {
       enter: () =>
         turnOf(async () => {
           await scene.clock.advance(900);
-          return permit({ eligibleAt: 1300, grantedAt: 1900, boundBy: 'main/rpm', depthAtEntry: 4 });
+          const bound = { boundBy: 'main/rpm', boundRoom: 0, depthAtEntry: 4 };
+          return permit({ eligibleAt: 1300, grantedAt: 1900, ...bound });
         }),
     });
     await turn.acquire(ASK, scene.abort.signal);
@@ -67,7 +68,9 @@ describe('span tree', () => {
     const [wait, ...others] = scene.children();
     expect(others).toEqual([]);
     expect(wait).toEqual({
-      ...waited([1300, 1900], '', { 'weir.bucket': 'rpm', 'weir.dimension': 'main/rpm' }),
+      ...waited([1300, 1900], '', {
+        ...{ 'weir.bucket': 'rpm', 'weir.dimension': 'main/rpm', 'weir.bucket.level': 0 },
+      }),
       attributes: { ...IDENTITY, 'weir.wait.result': 'granted', 'weir.queue.depth_at_entry': 4 },
     });
   });
@@ -210,13 +213,19 @@ describe('span tree', () => {
   it.each([
     ['wait_exceeds_deadline', 'timeout'],
     ['draining', 'shed'],
-  ] as const)('refused with %s: an error whose result is %s', async (code, result) => {
-    const scene = new Scene();
-    const refusal = new GatewayError(code, 'No.');
-    const turn = scene.enter({ enter: () => turnOf(() => Promise.reject(refusal)) });
-    await expect(turn.acquire(ASK, scene.abort.signal)).rejects.toBe(refusal);
-    expect(scene.children()).toMatchObject([{ status: 'error', attributes: { 'weir.wait.result': result } }]);
-  });
+  ] as const)(
+    'refused with %s: an error whose result is %s, and what was in the way',
+    async (code, result) => {
+      const scene = new Scene();
+      const refusal = new GatewayError(code, 'No.', { dimension: 'main/rpm' });
+      const turn = scene.enter({ enter: () => turnOf(() => Promise.reject(refusal)) });
+      await expect(turn.acquire(ASK, scene.abort.signal)).rejects.toBe(refusal);
+      const bound = { 'weir.bucket': 'rpm', 'weir.dimension': 'main/rpm' };
+      expect(scene.children()).toMatchObject([
+        { status: 'error', attributes: { 'weir.wait.result': result }, children: [{ attributes: bound }] },
+      ]);
+    },
+  );
 
   it('refused at the door: a wait of nothing that was shed', () => {
     const scene = new Scene();

@@ -101,7 +101,7 @@ class TracedTurn implements Turn {
       const permit = await this.inner.acquire(ask, signal);
       return this.granted(permit, askedAt);
     } catch (error) {
-      this.refused(ask, askedAt, waitResultOf(gatewayError(error)));
+      this.refused(ask, askedAt, gatewayError(error));
       throw error;
     } finally {
       stopsWaiting();
@@ -122,15 +122,18 @@ class TracedTurn implements Turn {
       target: permit.target,
       cost: permit.reserved,
       boundBy: permit.boundBy,
+      level: permit.boundRoom,
       depthAtEntry: permit.depthAtEntry,
     });
     this.trace.tokens.reserved += tokensOf(permit.reserved);
     return new TracedPermit(permit, acquire, this.trace, this.tracing);
   }
 
-  private refused(ask: Ask, askedAt: Milliseconds, result: WaitResult): void {
+  private refused({ target, cost }: Ask, from: Milliseconds, error: GatewayError | undefined): void {
     const to = this.tracing.recorder.now();
-    recordWait(this.tracing, this.trace, { from: askedAt, to, result, target: ask.target, cost: ask.cost });
+    const result = waitResultOf(error);
+    const boundBy = error?.dimension;
+    recordWait(this.tracing, this.trace, { from, to, result, target, cost, boundBy });
   }
 }
 
@@ -158,6 +161,10 @@ class TracedPermit implements Permit {
     this.boundBy = inner.boundBy;
     this.depthAtEntry = inner.depthAtEntry;
     this.release = tracing.watch.holds(inner.target, trace.identity, inner.grantedAt);
+  }
+
+  get boundRoom(): number | undefined {
+    return this.inner.boundRoom;
   }
 
   sent(): void {
@@ -208,6 +215,8 @@ interface Wait {
   readonly target?: Target;
   readonly cost?: Cost;
   readonly boundBy?: string | undefined;
+  /** Room of what it was bound by, after it. */
+  readonly level?: number | undefined;
   readonly depthAtEntry?: number;
 }
 
@@ -228,6 +237,7 @@ function recordWait({ recorder, buckets }: Tracing, trace: RequestTrace, wait: W
     .set(A.waitResult, wait.result)
     .set(A.bucket, buckets(wait.boundBy))
     .set(A.dimension, wait.boundBy)
+    .set(A.bucketLevel, wait.level)
     .set(A.tokensRequested, wait.cost && tokensOf(wait.cost));
   for (const span of [acquire, queued]) {
     if (wait.result === 'timeout' || wait.result === 'shed') span.markError();

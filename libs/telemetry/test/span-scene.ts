@@ -142,6 +142,7 @@ export function permit(some: Partial<Permit> = {}, refunds: readonly Refund[] = 
     eligibleAt: 1000,
     grantedAt: 1000,
     boundBy: undefined,
+    boundRoom: undefined,
     depthAtEntry: 0,
     sent: () => undefined,
     settle: () => ending('settled', 90),

@@ -48,6 +48,8 @@ export function limiterContract(name: string, make: (setup: LimiterSetup) => Lim
       await clock.advance(200);
       expect(third.value?.grantedAt).toBeGreaterThanOrEqual(1_000 + WINDOW_MS);
       expect(third.value?.boundBy).toBe('account:main:requests');
+      expect(third.value?.boundRoom).toBe(1);
+      expect(permits.map(({ boundRoom }) => boundRoom)).toEqual([undefined, undefined]);
       expect(third.value?.eligibleAt).toBe(1_000);
       expect(new Set([...permits, third.value].map((permit) => permit?.id)).size).toBe(3);
     });

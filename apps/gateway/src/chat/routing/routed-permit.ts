@@ -47,6 +47,10 @@ export class RoutedPermit implements Permit {
     return this.inner.boundBy;
   }
 
+  get boundRoom(): number | undefined {
+    return this.inner.boundRoom;
+  }
+
   get depthAtEntry(): number {
     return this.inner.depthAtEntry;
   }
