@@ -9,6 +9,7 @@ const REST: LearnerRest = {
   windowMs: 60_000,
   delaySpreadMs: 250,
   burst: 6,
+  mostBurst: Infinity,
   learnsShape: true,
   mayUseCells: true,
 };
@@ -40,6 +41,7 @@ const rests = fc.record({
   windowMs: fc.constantFrom(6_000, 60_000),
   delaySpreadMs: fc.constantFrom(5, 250, 3_000),
   burst: fc.constantFrom(1, 6, 60),
+  mostBurst: fc.constantFrom(60, Infinity),
   learnsShape: fc.boolean(),
   mayUseCells: fc.boolean(),
 });
@@ -135,6 +137,22 @@ describe('the learner', () => {
     expect(one.knobs.burst).toBe(5.5);
     for (let minute = 8; minute <= 20; minute += 1) one.review(minute * 60_000, 60, true);
     expect(one.knobs.burst).toBe(5.5);
+  });
+
+  it('never lets more leave at once than a person set', () => {
+    const one = learner({ burst: 2, mostBurst: 2 });
+    for (let minute = 1; minute <= 5; minute += 1) one.review(minute * 60_000, 60, true);
+    expect(one.knobs.burst).toBe(2);
+    one.resume({ ...one.knobs, burst: 30 });
+    expect(one.knobs.burst).toBe(2);
+  });
+
+  it('has nothing to learn where there is no limit', () => {
+    const dimension = createDimension(specOf({ shape: { kind: 'unknown' }, limit: Infinity }), 0);
+    for (let minute = 0; minute < 5; minute += 1) dimension.debit(1, minute * 61_000);
+    dimension.throttled(400_000, 30_000);
+    expect(dimension.describe()).toBe('unknown');
+    expect(dimension.fits(1, 400_000)).toBe(true);
   });
 
   it('forgets burst and quota factor with a limit that is stated anew', () => {

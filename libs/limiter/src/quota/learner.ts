@@ -19,6 +19,8 @@ export interface LearnerRest {
   readonly windowMs: Milliseconds;
   readonly delaySpreadMs: Milliseconds;
   readonly burst: number;
+  /** What a person set for it, which is not exceeded; Infinity where nobody did. */
+  readonly mostBurst: number;
   /** False for a declared shape: it is believed, and only its delay spread and its quota are learned. */
   readonly learnsShape: boolean;
   /** Whether sixtieths of the window are long enough for the delay spread, and the amounts small enough for them. */
@@ -83,7 +85,7 @@ export class Learner {
 
   /** Continues with what an earlier process had learned. */
   resume(knobs: Knobs): void {
-    this.state = knobs;
+    this.state = { ...knobs, burst: Math.min(knobs.burst, this.rest.mostBurst) };
   }
 
   /** Returns whether this was an event of its own. */
@@ -174,7 +176,7 @@ export class Learner {
 
   private relaxedBurst(limit: number, wantsBurst: boolean): number {
     const { burst } = this.state;
-    const most = Math.min(limit, this.burstCap);
+    const most = Math.min(limit, this.burstCap, this.rest.mostBurst);
     const step = Math.max(1, burst / 10);
     if (wantsBurst) return Math.min(Math.max(most, 1), burst + step);
     return Math.max(Math.min(this.rest.burst, Math.max(most, 1)), burst - step);

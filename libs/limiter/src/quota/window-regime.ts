@@ -63,7 +63,7 @@ export class WindowRegime implements Regime {
 
   debited(at: Milliseconds): void {
     this.latestDebit = at;
-    if (!this.pacer) return;
+    if (!this.pacer || this.limit === Infinity) return;
     if (!this.wantsBurst && this.pacer.isTight(at)) {
       this.wantsBurst = this.guard.room(at) > this.learner.knobs.burst;
     }
@@ -73,9 +73,9 @@ export class WindowRegime implements Regime {
     this.apply(at);
   }
 
-  /** A quota of a day teaches nothing but to wait. */
+  /** A quota of a day teaches nothing but to wait, and what has no limit can be told nothing. */
   throttled(at: Milliseconds, hintMs: Milliseconds | undefined): void {
-    if (!this.pacer) return;
+    if (!this.pacer || this.limit === Infinity) return;
     const { windowMs } = this.spec;
     const event = this.learner.refused({
       at,
@@ -163,6 +163,7 @@ function learnerRest(spec: DimensionSpec, limit: number): ConstructorParameters<
     windowMs: spec.windowMs,
     delaySpreadMs: spec.delaySpreadMs,
     burst: burstOf(spec, limit),
+    mostBurst: spec.burst === undefined ? Infinity : Math.max(1, spec.burst),
     learnsShape: spec.shape.kind === 'unknown',
     // Cells work while the delay spread is under a third of them: beyond it the phase of a cell is lost in the noise.
     mayUseCells: countsRequests(spec) && spec.delaySpreadMs <= spec.windowMs / 180,
