@@ -129,6 +129,11 @@ interface Prune {
   readonly wrong: ReadonlySet<string>;
 }
 
+/** The draft without the values at `paths`: whoever names a value as a fault keeps others from judging by it. */
+export function without(draft: DraftFile, paths: readonly string[]): DraftFile {
+  return pruned(draft, { gone: new Set(), wrong: new Set(paths) }, []) as DraftFile;
+}
+
 function pruned(value: unknown, prune: Prune, path: FieldPath): unknown {
   if (prune.wrong.has(formatPath(path))) return path.length === 0 ? {} : undefined;
   if (typeof value !== 'object' || value === null) return value;

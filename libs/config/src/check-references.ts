@@ -1,5 +1,5 @@
 import type { DraftFile } from './check-form.js';
-import { didYouMean } from './closest.js';
+import { closest, didYouMean } from './closest.js';
 import { formatPath, type Fault, type FieldPath } from './fault.js';
 
 /** Names that do not lead anywhere, stand twice, or that nothing leads to. */
@@ -71,7 +71,7 @@ function checkTarget(draft: DraftFile, target: string, path: FieldPath): readonl
   const holders = accounts.filter((account) => account?.id === id);
   if (holders.length === 0) {
     const ids = [...new Set(accounts.flatMap((account) => account?.id ?? []))];
-    return [fault(path, target, `an account of ${ids.join(', ')}${didYouMean(id, ids)}`)];
+    return [fault(path, target, `one of the accounts: ${ids.join(', ')}${didYouMean(id, ids)}`)];
   }
   if (holders.some((account) => account?.models === undefined)) return [];
   const models = holders.flatMap((account) => Object.keys(account?.models ?? {}));
@@ -86,7 +86,9 @@ function unreachable(draft: DraftFile): readonly Fault[] {
   const damaged =
     routes.length === 0 || routes.some((route) => !route?.targets || hasHole(route.targets, route.fallback));
   if (damaged) return [];
-  const reached = new Set(writtenTargets(draft).flatMap((targets) => targets.map(({ target }) => target)));
+  const reached = new Set(
+    writtenTargets(draft).flatMap((targets) => targets.map(({ target }) => meant(draft, target))),
+  );
   return (draft.accounts ?? []).flatMap((account, index) =>
     Object.keys(account?.models ?? {})
       .filter((model) => account?.id !== undefined && !reached.has(`${account.id}/${model}`))
@@ -94,6 +96,17 @@ function unreachable(draft: DraftFile): readonly Fault[] {
         fault(['accounts', index, 'models', model], 'no route leads here', 'a model that a route names'),
       ),
   );
+}
+
+/** The target that was probably meant: a slip is named where it stands, and what it missed is no second fault. */
+function meant({ accounts = [] }: DraftFile, target: string): string {
+  const written = splitTarget(target);
+  const ids = accounts.flatMap((account) => account?.id ?? []);
+  const id = closest(written.account, ids) ?? written.account;
+  const models = accounts
+    .filter((account) => account?.id === id)
+    .flatMap((account) => Object.keys(account?.models ?? {}));
+  return `${id}/${closest(written.model, models) ?? written.model}`;
 }
 
 function hasHole(...lists: readonly (readonly unknown[] | undefined)[]): boolean {

@@ -32,7 +32,8 @@ const SHAPES = 'unknown | sliding | fixed | { bucket: requests } | { quantum: se
 const REQUESTS = 'a whole number from 1 to 1000000000 (requests)';
 const ID = '1 to 64 letters, digits, dots, underscores and hyphens, the first a letter or digit';
 const MODEL_NAMES = 'a name of 1 to 256 printable ASCII characters without blanks, not __proto__';
-const BASE_URL = 'an http:// or https:// address without user, password, query or fragment';
+const BASE_URL =
+  'an http:// or https:// address without user, password, query or fragment, and without /chat/completions at its end';
 
 describe('faults of form', () => {
   it.each<[string, readonly string[]]>([
@@ -117,6 +118,10 @@ describe('faults of form', () => {
     [
       withAccount('models: { m: {} }').replace('https://x', 'ftp://x'),
       [`accounts[0].baseUrl: "ftp://x"; allowed: ${BASE_URL}`],
+    ],
+    [
+      withAccount('models: { m: {} }').replace('https://x', 'https://x/v1/chat/completions/'),
+      [`accounts[0].baseUrl: "https://x/v1/chat/completions/"; allowed: ${BASE_URL}`],
     ],
     [
       withAccount('models: { m: {} }').replace('baseUrl', 'base_url'),
@@ -220,7 +225,7 @@ describe('names and settings that do not fit together', () => {
     [routes('{ chat: { targets: [main] } }'), ['routes.chat.targets[0]: "main"; allowed: account/model']],
     [
       routes(`{ ${BOTH}, chat: { targets: [mian/m] } }`),
-      ['routes.chat.targets[0]: mian/m; allowed: an account of main; did you mean "main"?'],
+      ['routes.chat.targets[0]: mian/m; allowed: one of the accounts: main; did you mean "main"?'],
     ],
     [
       routes(`{ ${BOTH}, chat: { targets: [main/n/0] } }`),
@@ -233,6 +238,22 @@ describe('names and settings that do not fit together', () => {
     [
       routes('{ chat: { targets: [main/m] } }'),
       ['accounts[0].models["n/o"]: no route leads here; allowed: a model that a route names'],
+    ],
+    // A model that a target meant, but did not hit, is not called unreached beside it.
+    [
+      routes('{ chat: { targets: [main/m, main/n/0] } }'),
+      ['routes.chat.targets[1]: main/n/0; allowed: a model of main: m, n/o; did you mean "n/o"?'],
+    ],
+    [
+      routes('{ chat: { targets: [main/m], fallback: [mian/n/o] } }'),
+      ['routes.chat.fallback[0]: mian/n/o; allowed: one of the accounts: main; did you mean "main"?'],
+    ],
+    [
+      routes('{ chat: { targets: [main/m, spare/far] } }'),
+      [
+        'routes.chat.targets[1]: spare/far; allowed: one of the accounts: main',
+        'accounts[0].models["n/o"]: no route leads here; allowed: a model that a route names',
+      ],
     ],
     [
       `accounts:\n${'  - { id: main, baseUrl: https://x, apiKey: k, models: { m: {} } }\n'.repeat(2)}${TEAM}`,

@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { OWN_VARIABLES } from './environment.js';
 import { loadConfig } from './load-config.js';
 import { ConfigFaults } from './fault.js';
 import { digestKey } from './key-digest.js';
@@ -181,6 +184,38 @@ describe('the environment', () => {
     expect(notices.join()).not.toContain('UPSTREAM_API_KEY is set');
   });
 
+  it('is told of a variable of ours that nobody reads, without its value', () => {
+    const { notices } = load(
+      MINIMAL.replace('apiKey: k', 'apiKey: ${WEIR_OWN_KEY}, limits: { concurrency: 1 }'),
+      {
+        ...{ WEIR_CONFG: 'their value', WEIR_ZEBRA: '1', WEIR_EMPTY: '' },
+        ...{ WEIR_OWN_KEY: 'k', WEIR_HOST: '::1', WEIR_ALERT_WEBHOOK: 'https://x', PATH: '/bin' },
+      },
+    );
+    expect(notices).toEqual([
+      'WEIR_CONFG is set, but nothing reads it; did you mean "WEIR_CONFIG"?',
+      'WEIR_ZEBRA is set, but nothing reads it.',
+    ]);
+    expect(loadConfig({ WEIR_CONFG: 'weir.yaml' }, noFile).notices).toHaveLength(1);
+  });
+
+  it('may be wrong in what others read of it, and that is named with the rest', () => {
+    const elsewhere = [{ path: 'WEIR_TELEMETRY', value: '"no"', allowed: 'on or off' }];
+    const run = () =>
+      loadConfig({ WEIR_CONFIG: 'f', WEIR_PORT: 'x' }, () => MINIMAL.replace('id: main', 'id: 7'), {
+        environmentFaults: elsewhere,
+      });
+    expect(faultsOf(run)).toEqual(['accounts[0].id: 7', 'WEIR_PORT: "x"', 'WEIR_TELEMETRY: "no"']);
+    const gone = () => loadConfig({ WEIR_CONFIG: 'gone' }, noFile, { environmentFaults: elsewhere });
+    expect(faultsOf(gone)).toEqual(['WEIR_CONFIG: "gone"', 'WEIR_TELEMETRY: "no"']);
+  });
+
+  it('has the variables that the manual lists, no more and no less', () => {
+    const manual = readFileSync(join(__dirname, '../../../docs/configuration.md'), 'utf8');
+    const listed = [...manual.matchAll(/^\| `(WEIR_\w+)`/gm)].map(([, name]) => name ?? '');
+    expect([...OWN_VARIABLES].sort()).toEqual(listed.sort());
+  });
+
   it('names a file that is not there', () => {
     expect(faultsOf(() => loadConfig({ WEIR_CONFIG: 'gone.yaml' }, noFile))).toEqual([
       'WEIR_CONFIG: "gone.yaml"',
@@ -200,6 +235,16 @@ disconnect: drain
   it('is a fault for a gateway that could not do it', () => {
     const run = () => loadConfig({ WEIR_CONFIG: 'f' }, () => text, { unsupported: NOT_BUILT_YET });
     expect(faultsOf(run)).toEqual(['store.kind: "redis"', 'disconnect: "drain"', 'teams[0].budget: (map)']);
+  });
+
+  it('asks for nothing that only it would need', () => {
+    const bare = text.replace(/price: \{[^}]*\}/, '').replace(/, url: '[^']*'/, '');
+    const run = () => loadConfig({ WEIR_CONFIG: 'f' }, () => bare, { unsupported: NOT_BUILT_YET });
+    expect(faultsOf(run)).toEqual(['store.kind: "redis"', 'disconnect: "drain"', 'teams[0].budget: (map)']);
+    expect(faultsOf(() => load(bare))).toEqual([
+      'accounts[0].models.m.price: (missing)',
+      'store.url: (missing)',
+    ]);
   });
 
   it('is read by one that can', () => {

@@ -1,8 +1,8 @@
 import { builtIn, isPort, originOf } from './built-in.js';
-import { checkForm } from './check-form.js';
+import { checkForm, without } from './check-form.js';
 import { checkLimits } from './check-limits.js';
 import { checkReferences } from './check-references.js';
-import { variable, type Environment } from './environment.js';
+import { unreadVariables, variable, type Environment } from './environment.js';
 import { ConfigFaults, type Fault } from './fault.js';
 import { deepFreeze } from './freeze.js';
 import type { GatewayConfig } from './gateway-config.js';
@@ -20,6 +20,8 @@ export type ReadFile = (path: string) => string;
 export interface LoadOptions {
   /** Settings to refuse because nothing would act on them. Default: none. */
   readonly unsupported?: readonly Unsupported[];
+  /** What others found wrong in their part of the environment, to be named together with the rest. Default: nothing. */
+  readonly environmentFaults?: readonly Fault[];
 }
 
 /**
@@ -30,15 +32,21 @@ export interface LoadOptions {
 export function loadConfig(env: Environment, readFile: ReadFile, options: LoadOptions = {}): GatewayConfig {
   const written = readWritten(env, readFile);
   const { listen, faults: listenFaults } = readListen(env);
-  if (written.kind === 'broken') throw new ConfigFaults(written.source, [...written.faults, ...listenFaults]);
+  const envFaults = [...listenFaults, ...(options.environmentFaults ?? [])];
+  if (written.kind === 'broken') throw new ConfigFaults(written.source, [...written.faults, ...envFaults]);
   const form = checkForm(written.value, written.shown);
+  const refused = checkSupport(form.draft, options.unsupported ?? []);
+  const draft = without(
+    form.draft,
+    refused.map(({ path }) => path),
+  );
   const faults = onePerPath([
     ...written.faults,
     ...form.faults,
-    ...checkReferences(form.draft),
-    ...checkLimits(form.draft),
-    ...checkSupport(form.draft, options.unsupported ?? []),
-    ...listenFaults,
+    ...checkReferences(draft),
+    ...checkLimits(draft),
+    ...refused,
+    ...envFaults,
   ]);
   if (form.file === undefined || faults.length > 0) {
     throw new ConfigFaults(written.source, written.built ? faults.map(renamed) : faults);
@@ -67,7 +75,8 @@ type Written =
 function readWritten(env: Environment, readFile: ReadFile): Written {
   const source = variable(env, 'WEIR_CONFIG');
   if (source === undefined) {
-    const { value, faults, notices } = builtIn(env);
+    const { value, faults, notices: assumed } = builtIn(env);
+    const notices = [...assumed, ...unreadVariables(env, new Set())];
     return { kind: 'read', source: 'built-in', built: true, value, shown: value, faults, notices };
   }
   const text = readText(source, readFile);
@@ -78,7 +87,7 @@ function readWritten(env: Environment, readFile: ReadFile): Written {
   const parsed = parseYaml(shieldReferences(text));
   if (parsed.kind === 'broken') return { kind: 'broken', source, faults: parsed.faults };
   const { value, shown, faults, used } = interpolate(parsed.value, env);
-  const notices = unusedUpstream(env, used, source);
+  const notices = [...unusedUpstream(env, used, source), ...unreadVariables(env, used)];
   return { kind: 'read', source, built: false, value, shown, faults: [...parsed.faults, ...faults], notices };
 }
 

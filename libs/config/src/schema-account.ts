@@ -22,11 +22,16 @@ export function modelName(says: string): z.ZodString {
 const baseUrl = field(
   z.string().refine(isBaseUrl),
   "Where the provider's OpenAI-compatible API begins; `/chat/completions` is appended.",
-  { allowed: 'an http:// or https:// address without user, password, query or fragment' },
+  {
+    allowed:
+      'an http:// or https:// address without user, password, query or fragment, and without /chat/completions at its end',
+  },
 );
 
 function isBaseUrl(value: string): boolean {
   if (!/^https?:\/\/[^\s?#]+$/i.test(value)) return false;
+  // What an SDK's manual shows is often the whole address: the path would then be appended twice.
+  if (/\/chat\/completions\/*$/i.test(value)) return false;
   const url = URL.parse(value);
   return url !== null && url.username === '' && url.password === '';
 }

@@ -27,9 +27,13 @@ const target = text(
 );
 
 const route = section('Where requests for one model name go.', {
-  targets: field(z.array(target).min(1), 'Equal choices, the first preferred.', {
-    allowed: 'a list of account/model with at least one entry',
-  }),
+  targets: field(
+    z.array(target).min(1),
+    'Equal choices: the one expected to serve first is taken; where none is sooner, the earlier in this list.',
+    {
+      allowed: 'a list of account/model with at least one entry',
+    },
+  ),
   fallback: standing(
     field(
       z.array(target),
@@ -67,7 +71,7 @@ const team = section('Somebody who may call.', {
           '1 to 64 of a-z 0-9 . _ - (none and other are taken)',
         ),
       ),
-      'Templates that metrics tell apart; others count as `other`.',
+      'Templates that metrics always tell apart. Of other names each process tells the first 200 apart; the rest count as `other`.',
       { allowed: 'a list of template names' },
     ),
     [],
@@ -118,7 +122,9 @@ const breaker = section('When a model of an account is left alone for a while. 4
 
 const queue = section('How long, and how many, requests may wait.', {
   maxWaitMs: standing(
-    ms('Every wait of one request together, retries included. x-weir-max-wait-ms only lowers it.'),
+    ms(
+      'How long after its arrival (the first acquire) a request may still be sent: its waits, attempts and retries count together. x-weir-max-wait-ms only lowers it.',
+    ),
     60_000,
   ),
   maxDepth: standing(whole('Waiting requests in this process.', 'requests', 1, 10_000_000), 10_000),
