@@ -91,5 +91,26 @@ export const telemetryHealthRow: RowSpec = {
       queries: [{ expr: 'min by (job, instance) (up)', legend: '{{job}} {{instance}}' }],
       states: { 0: { text: 'down', color: 'red' }, 1: { text: 'up', color: 'green' } },
     },
+    {
+      id: 707,
+      kind: 'lines',
+      title: 'Event loop busy',
+      description:
+        'Share of time in which the busiest gateway does something. Near 1 it is out of CPU: add a replica.',
+      unit: 'percentunit',
+      width: 12,
+      queries: [{ expr: 'max(nodejs_eventloop_utilization_ratio)', legend: 'busiest' }],
+      limit: 0.9,
+    },
+    {
+      id: 708,
+      kind: 'lines',
+      title: 'Event loop late, 99 of 100',
+      description:
+        'Between two ticks of 10 ms, of the latest gateway. Waits and times to the first frame are wrong by what is above that.',
+      unit: 's',
+      width: 12,
+      queries: [{ expr: 'max(nodejs_eventloop_delay_p99_seconds)', legend: 'latest' }],
+    },
   ],
 };

@@ -72,6 +72,8 @@ const PROMISED: readonly (readonly [string, string, readonly (string | undefined
   ['weir_breaker_state', 'gauge', [P, M, A, 'weir_breaker_state']],
   ['weir_account_parked', 'gauge', [P, M, A, 'weir_parked_reason']],
   ['weir_provider_remaining', 'gauge', [P, M, A, 'weir_bucket']],
+  ['nodejs_eventloop_utilization_ratio', 'gauge', []],
+  ['nodejs_eventloop_delay_p99_seconds', 'gauge', []],
 ];
 
 describe('metrics', () => {

@@ -256,6 +256,20 @@ export const METRICS = {
     description: 'The last remaining count that a header of the provider told.',
     labels: [...OF_ACCOUNT, A.bucket],
   },
+  eventLoopUtilization: {
+    name: 'nodejs.eventloop.utilization',
+    type: 'gauge',
+    unit: '1',
+    description: 'Share of the last ten seconds or more in which the event loop was busy.',
+    labels: [],
+  },
+  eventLoopDelay: {
+    name: 'nodejs.eventloop.delay.p99',
+    type: 'gauge',
+    unit: 's',
+    description: 'Time between two ticks of 10 ms of the event loop, which 99 of 100 do not exceed.',
+    labels: [],
+  },
 } as const satisfies Record<string, MetricDescription>;
 
 /** What a unit adds to a Prometheus name, as the collector's translation does it (UnderscoreEscapingWithSuffixes). */

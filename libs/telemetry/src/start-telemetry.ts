@@ -14,6 +14,7 @@ import type { Limiter } from '@weir/limiter';
 import type { RetryObserver } from '@weir/retry';
 import type { StreamClient } from '@weir/upstream';
 import type { FastifyInstance } from 'fastify';
+import { EventLoopMetrics } from './event-loop.js';
 import { HealthMetrics, type HealthReading } from './health-metrics.js';
 import { Instruments } from './instruments.js';
 import { LabelGuard, type ConfiguredLabels } from './label-guard.js';
@@ -101,6 +102,7 @@ class RunningTelemetry implements Telemetry {
   private readonly spans: ServerSpans;
   private readonly limiterMetrics: LimiterMetrics;
   private readonly healthMetrics: HealthMetrics;
+  private readonly eventLoop: EventLoopMetrics;
   private readonly instruments: Instruments;
   private readonly guard: LabelGuard;
   private readonly way: ReturnType<typeof openExport>;
@@ -120,6 +122,7 @@ class RunningTelemetry implements Telemetry {
     zeroSeries(instruments, labels);
     this.limiterMetrics = new LimiterMetrics({ registry, instruments, guard, accounts, clock: time });
     this.healthMetrics = new HealthMetrics(registry, guard, accounts, time);
+    this.eventLoop = new EventLoopMetrics(registry, time);
     this.way = openExport({
       endpoint: options.endpoint,
       exportTimeoutMs: options.exportTimeoutMs,
@@ -178,6 +181,7 @@ class RunningTelemetry implements Telemetry {
 
   async shutdown(withinMs?: Milliseconds): Promise<void> {
     this.stopUndiciSpans();
+    this.eventLoop.stop();
     await this.way.shutdown(withinMs);
     context.disable();
   }
