@@ -128,9 +128,10 @@ describe('server span, on a real server', () => {
     for (const path of ['/healthz', '/v1/nothing', '/elsewhere']) {
       await (await fetch(`http://127.0.0.1:${port}${path}`)).text();
     }
-    await (await fetch(`http://127.0.0.1:${port}/v1/models`)).text();
+    await (await fetch(`http://127.0.0.1:${port}/v1/models?key=SECRET-MARK`)).text();
     await ended();
     expect(tracer.spans.map(({ name }) => name)).toEqual(['GET /v1/models']);
+    expect(JSON.stringify(tracer.spans[0]?.attributes)).not.toContain('SECRET-MARK');
     expect(tracer.spans[0]?.attributes).not.toHaveProperty('weir.outcome');
     expect(lines).toEqual([]);
   });
@@ -155,6 +156,7 @@ describe('server span, on a real server', () => {
       'weir.outcome': outcome,
       'weir.error.code': error.code,
     });
+    expect(tracer.spans[0]?.attributes['error.type']).toBe(code === 0 ? undefined : error.code);
   });
 
   it('counts what was refused before anybody knew what it was', async () => {

@@ -44,7 +44,8 @@ interface Traced {
 }
 
 /**
- * Server spans of the API's own routes, made by hooks: cheaper than an instrumentation, and named from the route. They are
+ * Server spans of the API's own routes, made by hooks: cheaper than an instrumentation, and named from the route. There is no
+ * `url.path`: whatever a caller writes there would be in it. They are
  * not the active span while they are handled: what is below finds them by the request's identity, and an async context
  * is carried by every promise.
  */
@@ -158,7 +159,8 @@ class TracedRequest implements RequestSpan {
       .set(A.outcome, outcome)
       .set(A.errorCode, error?.code);
     if (memory !== undefined) describe(span, memory);
-    if (status >= 500 || isBroken(error, status)) span.markError();
+    if (status >= 500 || isBroken(error, status))
+      span.set(A.errorType, error?.code ?? String(status)).markError();
     span.endAt(at);
     if (outcome !== undefined) this.logger?.info('request', lineOf(span, memory));
   }
