@@ -4,9 +4,9 @@ import { readFileSync, watchFile } from 'node:fs';
 import { hostname } from 'node:os';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { ConfigFaults, loadConfig, NOT_BUILT_YET, type GatewayConfig } from '@weir/config';
+import { ConfigFaults, loadConfig, NOT_BUILT_YET, type Fault, type GatewayConfig } from '@weir/config';
 import { systemClock, systemRandom, systemTimers, type Milliseconds } from '@weir/kernel';
-import { Limiter, PacedLimiter } from '@weir/limiter';
+import { Limiter, PacedLimiter, TokenCounter } from '@weir/limiter';
 import { createLogger, startTelemetry, type Logger } from '@weir/telemetry';
 import { StreamClient } from '@weir/upstream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -14,7 +14,7 @@ import { answerBrokenRequest, answerForNode, brokenPath, missingHost } from './d
 import { GatewayModule, type ConfigInForce, type Surroundings } from './gateway.module.js';
 import { Drain } from './health/drain.js';
 import { labelsOf } from './wiring/labels.js';
-import { LimiterMemory } from './wiring/limiter-memory.js';
+import { LimiterMemory, stateFileFaults } from './wiring/limiter-memory.js';
 import { LiveConfig } from './wiring/live-config.js';
 import { telemetrySettings, type TelemetrySettings } from './wiring/telemetry-settings.js';
 
@@ -78,6 +78,7 @@ export async function startGateway(
     memory?.keep(app.get(PacedLimiter));
     await app.close();
     await app.get<StreamClient>(StreamClient).close();
+    await app.get<TokenCounter>(TokenCounter).close();
     await surroundings.telemetry.shutdown(flushMs);
   };
   return { url, app, stop };
@@ -128,16 +129,16 @@ function isErrno(thrown: unknown): thrown is NodeJS.ErrnoException {
 
 /** The process: environment in, signals, exit code out. */
 async function main(env: NodeJS.ProcessEnv): Promise<void> {
-  const settings = telemetrySettings(env);
+  const { settings, faults } = telemetrySettings(env);
   const logger = createLogger({ service: 'weir-gateway', level: settings.logLevel });
-  const live = readConfig(env, logger);
+  const stateFile = env['WEIR_STATE_FILE'];
+  const live = readConfig(env, [...faults, ...stateFileFaults(stateFile)], logger);
   if (live === undefined) {
     process.exitCode = 1;
     return;
   }
   const { server, source } = live.current;
   const surroundings = surroundingsOf(live.current, settings, logger);
-  const stateFile = env['WEIR_STATE_FILE'];
   const memory = stateFile ? new LimiterMemory(stateFile, logger) : undefined;
   const gateway = await startGateway(live, surroundings, memory);
   logger.info('listening', { url: gateway.url, config: source });
@@ -171,10 +172,18 @@ function endOnSignal(gateway: RunningGateway, drainMs: Milliseconds, logger: Log
   });
 }
 
-function readConfig(env: NodeJS.ProcessEnv, logger: Logger): LiveConfig | undefined {
+/** @param environmentFaults what is wrong with variables that are no affair of the configuration's; named with the rest */
+function readConfig(
+  env: NodeJS.ProcessEnv,
+  environmentFaults: readonly Fault[],
+  logger: Logger,
+): LiveConfig | undefined {
   try {
     const live = new LiveConfig(() =>
-      loadConfig(env, (path) => readFileSync(path, 'utf8'), { unsupported: NOT_BUILT_YET }),
+      loadConfig(env, (path) => readFileSync(path, 'utf8'), {
+        unsupported: NOT_BUILT_YET,
+        environmentFaults,
+      }),
     );
     for (const notice of live.current.notices) logger.warn('configuration', { notice });
     return live;

@@ -188,7 +188,10 @@ describe('a start that cannot be', () => {
       faulty: new GatewayProcess({}, FAULTY),
       taken: new GatewayProcess({ WEIR_PORT: String(portOf(other)) }, config()),
       missing: new GatewayProcess({ WEIR_CONFIG: '/nowhere/weir.yaml' }),
-      chatty: new GatewayProcess({ WEIR_LOG_LEVEL: 'everything' }),
+      chatty: new GatewayProcess({
+        ...{ WEIR_LOG_LEVEL: 'everything', WEIR_PORT: 'x', WEIR_STATE_FILE: '/nowhere/state.json' },
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'foo',
+      }),
     };
     await Promise.all(Object.values(starts).map(({ exited }) => exited));
   });
@@ -221,8 +224,13 @@ describe('a start that cannot be', () => {
     expect(starts.missing.output).toContain('/nowhere/weir.yaml');
   });
 
-  it('says which variable has a value that means nothing', () => {
-    expect(starts.chatty.output).toContain('WEIR_LOG_LEVEL is "everything"; allowed: debug');
+  it('says which variables have values that mean nothing, all at once', () => {
+    const { output } = starts.chatty;
+    expect(output).toContain('4 faults');
+    expect(output).toContain('WEIR_LOG_LEVEL: "everything"; allowed: debug');
+    expect(output).toContain('WEIR_PORT: "x"; allowed: a whole number');
+    expect(output).toContain('OTEL_EXPORTER_OTLP_ENDPOINT: "foo"; allowed: an http:// or https:// address');
+    expect(output).toContain('WEIR_STATE_FILE: "/nowhere/state.json" (ENOENT); allowed: a file in a folder');
   });
 });
 

@@ -1,9 +1,17 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LimiterSnapshot } from '@weir/limiter';
 import { createLogger } from '@weir/telemetry';
-import { LimiterMemory } from './limiter-memory.js';
+import { LimiterMemory, stateFileFaults } from './limiter-memory.js';
 
 const SNAPSHOT: LimiterSnapshot = { version: 1, takenAt: 5, dimensions: {} };
 
@@ -53,5 +61,51 @@ describe('LimiterMemory', () => {
       createLogger({ service: 't', write: (line) => lines.push(line) }),
     ).keep(limiter);
     expect(lines.join()).toContain('limiter not kept');
+    expect(JSON.parse(lines.join())).toMatchObject({ level: 'error', reason: 'ENOENT' });
+  });
+
+  it('says why what was kept cannot be read', () => {
+    mkdirSync(join(folder, 'state.json'));
+    memory().recall(limiter);
+    expect(JSON.parse(lines.join())).toMatchObject({ event: 'limiter not restored', reason: 'EISDIR' });
+  });
+});
+
+describe('stateFileFaults', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'weir-memory-'));
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  it('finds nothing where a file can be kept, and leaves nothing behind', () => {
+    const path = join(folder, 'state.json');
+    expect(stateFileFaults(path)).toEqual([]);
+    expect(readdirSync(folder)).toEqual([]);
+    writeFileSync(path, 'kept');
+    expect(stateFileFaults(path)).toEqual([]);
+    expect(readFileSync(path, 'utf8')).toBe('kept');
+    expect(stateFileFaults(undefined)).toEqual([]);
+    expect(stateFileFaults('')).toEqual([]);
+  });
+
+  it('names a folder that is not there, before anything was spent', () => {
+    const path = join(folder, 'missing', 'state.json');
+    expect(stateFileFaults(path)).toEqual([
+      {
+        path: 'WEIR_STATE_FILE',
+        value: `${JSON.stringify(path)} (ENOENT)`,
+        allowed: 'a file in a folder that exists and may be written to',
+      },
+    ]);
+  });
+
+  it('names a folder in the place of the file, and a file in that of the folder', () => {
+    mkdirSync(join(folder, 'state.json'));
+    expect(stateFileFaults(join(folder, 'state.json'))[0]?.value).toContain('(EISDIR)');
+    writeFileSync(join(folder, 'plain'), '');
+    expect(stateFileFaults(join(folder, 'plain', 'state.json'))[0]?.value).toContain('(ENOTDIR)');
   });
 });

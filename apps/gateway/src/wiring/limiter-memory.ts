@@ -1,4 +1,5 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import type { Fault } from '@weir/config';
 import type { LimiterSnapshot, PacedLimiter } from '@weir/limiter';
 import type { Logger } from '@weir/telemetry';
 
@@ -30,10 +31,10 @@ export class LimiterMemory {
   /** After the drain, when the last permit has ended. Written whole or not at all. */
   keep(limiter: Pick<PacedLimiter, 'snapshot'>): void {
     try {
-      writeFileSync(`${this.path}.new`, JSON.stringify(limiter.snapshot()), { mode: 0o600 });
-      renameSync(`${this.path}.new`, this.path);
+      writeFileSync(nextTo(this.path), JSON.stringify(limiter.snapshot()), { mode: 0o600 });
+      renameSync(nextTo(this.path), this.path);
     } catch (thrown) {
-      this.logger.error('limiter not kept', thrown, { path: this.path });
+      this.logger.error('limiter not kept', thrown, { path: this.path, reason: codeOf(thrown) });
     }
   }
 
@@ -42,10 +43,45 @@ export class LimiterMemory {
       const text = readFileSync(this.path, 'utf8');
       rmSync(this.path);
       return text;
-    } catch {
+    } catch (thrown) {
+      const reason = codeOf(thrown);
+      if (reason !== 'ENOENT') this.logger.error('limiter not restored', thrown, { path: this.path, reason });
       return undefined;
     }
   }
+}
+
+/**
+ * Tried at the start, because the end is too late to learn that nothing can be kept: writes beside `path` what `keep`
+ * will write, and takes it away again.
+ * @param path as `WEIR_STATE_FILE` has it; nothing is tried where it is unset or empty
+ */
+export function stateFileFaults(path: string | undefined): readonly Fault[] {
+  if (!path) return [];
+  try {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [unusable(path, 'EISDIR')];
+    writeFileSync(nextTo(path), '', { mode: 0o600 });
+    rmSync(nextTo(path));
+    return [];
+  } catch (thrown) {
+    return [unusable(path, codeOf(thrown))];
+  }
+}
+
+function unusable(path: string, reason: string | undefined): Fault {
+  const allowed = 'a file in a folder that exists and may be written to';
+  return { path: 'WEIR_STATE_FILE', value: `${JSON.stringify(path)} (${reason ?? 'unknown'})`, allowed };
+}
+
+/** Where the new file is written before it takes the place of the old one. */
+function nextTo(path: string): string {
+  return `${path}.new`;
+}
+
+/** The system's word for what went wrong, such as `ENOENT`; undefined where it was not the system. */
+function codeOf(thrown: unknown): string | undefined {
+  const isNamed = typeof thrown === 'object' && thrown !== null && 'code' in thrown;
+  return isNamed && typeof thrown.code === 'string' ? thrown.code : undefined;
 }
 
 function isSnapshot(value: unknown): value is LimiterSnapshot {

@@ -11,8 +11,9 @@ describe('telemetrySettings', () => {
   it('has defaults, also for what is empty', () => {
     const names = ['WEIR_LOG_LEVEL', 'WEIR_TELEMETRY', 'WEIR_TRACE_EXPORT_RATIO', 'OTEL_SERVICE_NAME'];
     const empty = [...names, 'OTEL_EXPORTER_OTLP_ENDPOINT'].map((name) => [name, ''] as const);
-    expect(telemetrySettings({})).toEqual(DEFAULTS);
-    expect(telemetrySettings(Object.fromEntries(empty))).toEqual(DEFAULTS);
+    const good = { settings: DEFAULTS, faults: [] };
+    expect(telemetrySettings({})).toEqual(good);
+    expect(telemetrySettings(Object.fromEntries(empty))).toEqual(good);
   });
 
   it('takes what is set', () => {
@@ -24,7 +25,7 @@ describe('telemetrySettings', () => {
       npm_package_version: '1.2.3',
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
     };
-    expect(telemetrySettings(env)).toEqual({
+    expect(telemetrySettings(env).settings).toEqual({
       logLevel: 'warn',
       mode: 'off',
       exportRatio: 0,
@@ -39,9 +40,32 @@ describe('telemetrySettings', () => {
     ['WEIR_TELEMETRY', 'false', 'on, off'],
     ['WEIR_TRACE_EXPORT_RATIO', '10%', 'from 0 to 1'],
     ['WEIR_TRACE_EXPORT_RATIO', '2', 'from 0 to 1'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'foo', 'an http:// or https:// address'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'an http:// or https:// address'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://', 'an http:// or https:// address'],
   ])('refuses %s=%s, and says what is allowed', (name, value, allowed) => {
-    const run = (): unknown => telemetrySettings({ [name]: value });
-    expect(run).toThrow(name);
-    expect(run).toThrow(allowed);
+    const { settings, faults } = telemetrySettings({ [name]: value });
+    expect(faults).toMatchObject([{ path: name, value: `"${value}"` }]);
+    expect(faults[0]?.allowed).toContain(allowed);
+    expect(settings).toEqual(DEFAULTS);
   });
+
+  it('names every fault at once', () => {
+    const { faults } = telemetrySettings({
+      WEIR_LOG_LEVEL: 'all',
+      WEIR_TELEMETRY: 'no',
+      WEIR_TRACE_EXPORT_RATIO: 'x',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'foo',
+    });
+    expect(faults).toHaveLength(4);
+  });
+
+  it.each(['http://user:secret@collector:4318', 'http://collector:4318?key=secret', 'user:secret@collector'])(
+    'shows no credential: %s',
+    (value) => {
+      const { faults } = telemetrySettings({ OTEL_EXPORTER_OTLP_ENDPOINT: value });
+      expect(faults).toHaveLength(1);
+      expect(JSON.stringify(faults)).not.toContain('secret');
+    },
+  );
 });
