@@ -6,17 +6,16 @@ const read = (json: unknown): ReturnType<typeof readEmbeddingRequest> =>
 
 describe('readEmbeddingRequest', () => {
   it.each([
-    ['a text', 'hello', 5, 0],
-    ['texts', ['hello', 'you', ''], 8, 0],
-    ['tokens', [1, 2, 3], 0, 3],
-    ['lists of tokens', [[1, 2], [3]], 0, 3],
-  ])('takes %s', (_, input, characters, tokens) => {
+    ['a text', 'hello', { texts: ['hello'], characters: 5, tokens: 0 }],
+    ['texts', ['hello', 'you', ''], { texts: ['hello', 'you', ''], characters: 8, tokens: 0 }],
+    ['tokens', [1, 2, 3], { texts: [], characters: 0, tokens: 3 }],
+    ['lists of tokens', [[1, 2], [3]], { texts: [], characters: 0, tokens: 3 }],
+  ])('takes %s', (_, input, understood) => {
     expect(read({ model: 'm', input })).toMatchObject({
       model: 'm',
-      characters,
-      tokens,
       stream: false,
       choices: 1,
+      ...understood,
     });
   });
 

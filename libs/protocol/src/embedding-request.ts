@@ -3,6 +3,8 @@ import { decodeObject, invalid, readModel, type ModelRequest } from './request-f
 
 /** A request for embeddings, as far as the gateway needs it. Nothing is generated, so nothing but input is counted. */
 export interface EmbeddingRequest extends ModelRequest {
+  /** Those that the provider will have to tokenize. */
+  readonly texts: readonly string[];
   /** Of all texts. */
   readonly characters: number;
   /** Of all inputs that the caller had tokenized itself. */
@@ -27,15 +29,18 @@ export function readEmbeddingRequest(body: Uint8Array): EmbeddingRequest {
 }
 
 /** A text, a list of texts, tokens, or a list of tokens. */
-function readInput(input: unknown): { readonly characters: number; readonly tokens: Tokens } {
-  if (typeof input === 'string' && input !== '') return { characters: input.length, tokens: 0 };
+function readInput(input: unknown): Pick<EmbeddingRequest, 'texts' | 'characters' | 'tokens'> {
+  if (typeof input === 'string' && input !== '') return ofTexts([input]);
   if (!Array.isArray(input) || input.length === 0) throw badInput();
   const inputs: readonly unknown[] = input;
-  if (inputs.every(isText))
-    return { characters: inputs.reduce((sum, text) => sum + text.length, 0), tokens: 0 };
-  if (inputs.every(isToken)) return { characters: 0, tokens: inputs.length };
+  if (inputs.every(isText)) return ofTexts(inputs);
+  if (inputs.every(isToken)) return { texts: [], characters: 0, tokens: inputs.length };
   if (!inputs.every(isTokens)) throw badInput();
-  return { characters: 0, tokens: inputs.reduce((sum, tokens) => sum + tokens.length, 0) };
+  return { texts: [], characters: 0, tokens: inputs.reduce((sum, tokens) => sum + tokens.length, 0) };
+}
+
+function ofTexts(texts: readonly string[]): Pick<EmbeddingRequest, 'texts' | 'characters' | 'tokens'> {
+  return { texts, characters: texts.reduce((sum, text) => sum + text.length, 0), tokens: 0 };
 }
 
 function isText(value: unknown): value is string {

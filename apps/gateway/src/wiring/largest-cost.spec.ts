@@ -8,7 +8,7 @@ accounts:
     apiKey: k
     limits: { requestsPerMinute: 60, tokensPerMinute: 6000, shape: { bucket: 6 } }
     models:
-      small: { limits: { requestsPerMinute: 60, outputTokensPerMinute: 1200, shape: { quantum: 2 } } }
+      small: { limits: { requestsPerMinute: 60, inputTokensPerMinute: 2400, outputTokensPerMinute: 1200, shape: { quantum: 2 } } }
       large: {}
 teams:
   - { id: all, keys: ['sha256:${'1'.repeat(64)}'] }
@@ -17,9 +17,9 @@ teams:
 
 describe('largestCost', () => {
   it.each([
-    ['all', 'large', { tokens: 600, outputTokens: Infinity }],
-    ['all', 'small', { tokens: 600, outputTokens: 40 }],
-    ['few', 'large', { tokens: 500, outputTokens: Infinity }],
+    ['all', 'large', { tokens: 600, inputTokens: Infinity, outputTokens: Infinity }],
+    ['all', 'small', { tokens: 600, inputTokens: 80, outputTokens: 40 }],
+    ['few', 'large', { tokens: 500, inputTokens: Infinity, outputTokens: Infinity }],
   ])('of team %s at model %s is the least of what its limits hold at once', (team, model, cost) => {
     const config = loadConfig({ WEIR_CONFIG: 'f' }, () => TEXT);
     expect(largestCost(config, team, { account: 'main', model })).toEqual(cost);

@@ -19,5 +19,9 @@ export function largestCost({ accounts, teams }: GatewayConfig, team: string, ta
   ].flatMap((some) => some ?? []);
   const least = (unit: DimensionLimit['unit']): Tokens =>
     Math.min(Infinity, ...limits.filter((each) => each.unit === unit).map(atOnce));
-  return { tokens: least('tokens'), outputTokens: least('output_tokens') };
+  return {
+    tokens: least('tokens'),
+    inputTokens: least('input_tokens'),
+    outputTokens: least('output_tokens'),
+  };
 }

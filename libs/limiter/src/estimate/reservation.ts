@@ -26,6 +26,7 @@ export interface ReservationFacts {
 /** What the limits of one request hold at once. */
 export interface LargestCost {
   readonly tokens: Tokens;
+  readonly inputTokens: Tokens;
   readonly outputTokens: Tokens;
 }
 

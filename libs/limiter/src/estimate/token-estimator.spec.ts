@@ -44,9 +44,15 @@ describe('the token estimator', () => {
     for (let count = 0; count < 30; count += 1) estimator.learn(produced(6_000));
     for (const rule of ['prompt_and_max', 'larger_of_both', 'as_produced'] as const) {
       const ask = { model: 'm', template: 't', inputChars: 4_000, rule };
-      const one = estimator.reserve({ ...ask, largest: { tokens: Infinity, outputTokens: 5_000 } });
+      const one = estimator.reserve({
+        ...ask,
+        largest: { tokens: Infinity, inputTokens: Infinity, outputTokens: 5_000 },
+      });
       expect(one.outputTokens).toBeLessThanOrEqual(5_000);
-      const both = estimator.reserve({ ...ask, largest: { tokens: 4_000, outputTokens: Infinity } });
+      const both = estimator.reserve({
+        ...ask,
+        largest: { tokens: 4_000, inputTokens: Infinity, outputTokens: Infinity },
+      });
       expect(both.inputTokens + both.outputTokens).toBe(4_000);
     }
   });
@@ -95,6 +101,14 @@ describe('the token estimator', () => {
       }),
       RUNS,
     );
+  });
+
+  it('takes a count in the place of its own guess, and supposes what is left of the output', () => {
+    const largest = { tokens: 2_000, inputTokens: Infinity, outputTokens: Infinity };
+    const ask = { model: 'm', template: 't', inputChars: 40_000, largest };
+    expect(new TokenEstimator().reserve(ask)).toEqual({ inputTokens: 10_008, outputTokens: 0 });
+    const counted = new TokenEstimator().reserve({ ...ask, counted: 1_500 });
+    expect(counted).toEqual({ inputTokens: 1_500, outputTokens: 500 });
   });
 
   it('learns characters per token per model, and is not led astray by one odd prompt', () => {

@@ -18,6 +18,8 @@ export interface ReserveRequest {
   readonly rule?: ReservationRule;
   /** What its limits hold at once; an output that the caller does not bound is not guessed larger. Default: unlimited. */
   readonly largest?: LargestCost | undefined;
+  /** Its input tokens, where somebody counted them. Default: an estimate. */
+  readonly counted?: Tokens;
 }
 
 /** What is known of it afterwards. */
@@ -74,7 +76,7 @@ export class TokenEstimator {
   reserve(request: ReserveRequest): Cost {
     const { model, template, inputChars, maxTokens, n = 1, rule = 'prompt_and_max', largest } = request;
     return reservation(rule, {
-      inputTokens: this.estimateInput(model, inputChars),
+      inputTokens: request.counted ?? this.estimateInput(model, inputChars),
       maxTokens,
       choices: n,
       learned: this.outputLength(model, template),
