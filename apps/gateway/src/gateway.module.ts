@@ -1,8 +1,8 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import type { GatewayConfig } from '@weir/config';
-import type { Clock, Random, Target, Timers } from '@weir/kernel';
-import { Limiter, PacedLimiter, TokenEstimator } from '@weir/limiter';
+import type { Clock, Random, Timers } from '@weir/kernel';
+import { Limiter, PacedLimiter, TokenCounter, TokenEstimator, WorkerTokenCounter } from '@weir/limiter';
 import { AttemptLoop } from '@weir/retry';
 import type { Logger, Telemetry } from '@weir/telemetry';
 import { observeQuota, profileOf, StreamClient, UndiciStreamClient } from '@weir/upstream';
@@ -15,6 +15,7 @@ import { ChatPipeline } from './chat/chat-pipeline.js';
 import { ChatController } from './chat/chat.controller.js';
 import { Departure } from './chat/departure.js';
 import { EarlyOpen } from './chat/early-open.js';
+import { ExactCost } from './chat/exact-cost.js';
 import { MidStream } from './chat/mid-stream/mid-stream.js';
 import { Router } from './chat/routing/router.js';
 import { TargetHealth } from './chat/routing/target-health.js';
@@ -31,9 +32,9 @@ import { ModelList } from './models/model-list.js';
 import { ModelsController } from './models/models.controller.js';
 import { buildLimiter } from './wiring/build-limiter.js';
 import { targetsOf } from './wiring/dimensions.js';
-import { largestCost } from './wiring/largest-cost.js';
 import { presumedOutput } from './wiring/presumed-output.js';
 import { midStreamPolicies } from './wiring/mid-stream-policies.js';
+import { RouteRooms } from './wiring/route-rooms.js';
 
 /** Where the configuration in force is found; a reload changes it for whoever asks next. */
 export interface ConfigInForce {
@@ -63,6 +64,7 @@ export class GatewayModule {
         ...limiterProviders(live, surroundings),
         streamClientProvider(config, surroundings),
         ...routingProviders(live, surroundings),
+        ...countingProviders(surroundings),
         ...chatProviders(live, surroundings),
         pipelineProvider(live, surroundings),
         ...doors(live, surroundings),
@@ -132,14 +134,37 @@ function routingProviders(
   ];
 }
 
+/** Who counts what must not be guessed, in a thread that exists only while there is something to count. */
+function countingProviders({ logger, time }: Surroundings): readonly Provider[] {
+  return [
+    {
+      provide: TokenCounter,
+      useFactory: () =>
+        new WorkerTokenCounter({
+          time,
+          onTrouble: (reason) => {
+            logger.warn('tokens estimated instead of counted', { reason });
+          },
+        }),
+    },
+    {
+      provide: ExactCost,
+      useFactory: (counter: TokenCounter, estimator: TokenEstimator) =>
+        new ExactCost(counter, estimator, time),
+      inject: [TokenCounter, TokenEstimator],
+    },
+  ];
+}
+
 /** The request path, and the pipeline where the rooms meet. */
 function chatProviders(live: ConfigInForce, { telemetry, time, random }: Surroundings): readonly Provider[] {
   const profiles = new Map(live.current.accounts.map(({ id, profile }) => [id, profileOf(profile)]));
+  const rooms = new RouteRooms(live);
   const rules = {
     routes: () => live.current.routes,
     maxWaitMs: () => live.current.queue.maxWaitMs,
     books: (account: string) => profiles.get(account)?.books ?? 'prompt_and_max',
-    largest: (team: string, target: Target) => largestCost(live.current, team, target),
+    room: (team: string, model: string) => rooms.of(team, model),
   };
   const readQuota: ReadQuota = (account, headers) => {
     const profile = profiles.get(account);
@@ -178,8 +203,9 @@ function pipelineProvider(live: ConfigInForce, { time }: Surroundings): Provider
   return {
     provide: ChatPipeline,
     useFactory: (
-      ...[limiter, attempts, router, client, settlement]: [
+      ...[limiter, exactCost, attempts, router, client, settlement]: [
         Limiter,
+        ExactCost,
         AttemptLoop,
         Router,
         StreamClient,
@@ -187,11 +213,11 @@ function pipelineProvider(live: ConfigInForce, { time }: Surroundings): Provider
       ]
     ) =>
       new ChatPipeline({
-        ...{ limiter, attempts, router, client, settlement },
+        ...{ limiter, exactCost, attempts, router, client, settlement },
         ...{ reportsUsage, earlyOpen, midStream },
         departure: new Departure(limiter, time),
       }),
-    inject: [Limiter, AttemptLoop, Router, StreamClient, Settlement],
+    inject: [Limiter, ExactCost, AttemptLoop, Router, StreamClient, Settlement],
   };
 }
 

@@ -6,6 +6,8 @@ import { CallReader, type RawCall } from './call-reader.js';
 const targets = [{ account: 'main', model: 'provider-name' }];
 const fallback = [{ account: 'spare', model: 'other-name' }];
 
+const ROOM = { tokens: 700, inputTokens: Infinity, outputTokens: Infinity };
+
 function reader(
   maxWaitMs = 60_000,
   books: ReservationRule = 'prompt_and_max',
@@ -18,7 +20,7 @@ function reader(
     routes: () => routes as Record<string, { targets: typeof targets; fallback: typeof fallback }>,
     maxWaitMs: () => maxWaitMs,
     books: () => books,
-    largest: () => ({ tokens: 700, outputTokens: Infinity }),
+    room: () => ({ first: ROOM, least: ROOM, each: [ROOM] }),
   };
   return new CallReader(rules, new TokenEstimator(), clock);
 }
@@ -62,6 +64,29 @@ describe('CallReader', () => {
     const guessed = reader().read(raw(unbounded)).cost;
     expect(guessed.inputTokens + guessed.outputTokens).toBe(700);
     expect(reader().read(raw({ ...question, max_tokens: 5_000 })).cost.outputTokens).toBe(5_000);
+  });
+
+  it('gives what is to be counted only to a request that no estimate can decide', () => {
+    const uncounted = (content: string, changes: object = {}) =>
+      reader().read(raw({ ...question, messages: [{ role: 'user', content }], ...changes })).uncounted;
+    expect(uncounted('x'.repeat(600))).toBeUndefined();
+    expect(uncounted('x'.repeat(10_000))).toBeUndefined();
+    expect(uncounted('x', { max_tokens: 5_000 })).toBeUndefined();
+    const text = 'x'.repeat(700);
+    expect(uncounted(text)).toMatchObject({
+      prompt: { texts: [text], besideText: 7, isWhole: true },
+      ask: { model: 'chat', inputChars: 700, maxTokens: 50 },
+    });
+  });
+
+  it('does the same for embeddings, which cost no output', () => {
+    const uncounted = (input: unknown) => reader().readEmbedding(raw({ model: 'chat', input })).uncounted;
+    expect(uncounted('x'.repeat(700))).toBeUndefined();
+    expect(uncounted(Array.from({ length: 800 }, () => 1))).toBeUndefined();
+    expect(uncounted(['x'.repeat(350), 'y'.repeat(351)])).toMatchObject({
+      prompt: { texts: ['x'.repeat(350), 'y'.repeat(351)], besideText: 0 },
+      ask: { rule: 'input_only', inputChars: 701 },
+    });
   });
 
   it.each([

@@ -1,10 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { GatewayError, type Clock, type Milliseconds, type Target } from '@weir/kernel';
-import type { LargestCost, ReservationRule, TokenEstimator } from '@weir/limiter';
+import { GatewayError, type Clock, type Milliseconds, type Target, type Tokens } from '@weir/kernel';
+import {
+  fitsAnyway,
+  isInDoubt,
+  type Cost,
+  type ReservationRule,
+  type ReserveRequest,
+  type RouteRoom,
+  type TokenEstimator,
+} from '@weir/limiter';
 import { readChatRequest, readEmbeddingRequest } from '@weir/protocol';
 import { readCallHeaders, type CallHeaders } from './call-headers.js';
 import type { ChatCall } from './chat-call.js';
 import { promptCharacters } from './prompt-size.js';
+import { chatText, embeddingText, frameTokens } from './prompt-text.js';
 
 /** What a request is made of when it reaches the controller. */
 export interface RawCall {
@@ -27,8 +36,8 @@ export interface CallRules {
   maxWaitMs(): Milliseconds;
   /** How an account's provider books tokens when a request starts. */
   books(account: string): ReservationRule;
-  /** What one request of a team may cost at a target, whatever time passes. */
-  largest(team: string, target: Target): LargestCost;
+  /** What one request of a team may cost on the ways of a model, whatever time passes. */
+  room(team: string, model: string): RouteRoom;
 }
 
 /** A deadline of now has passed when the limiter looks at it, so that `0`, which means "do not queue", would refuse everybody. */
@@ -49,16 +58,20 @@ export class CallReader {
     const { model, maxTokens, choices } = request;
     const ways = this.waysTo(model);
     const characters = promptCharacters(request);
-    const cost = this.estimator.reserve({
+    const room = this.rules.room(raw.team, model);
+    const ask = {
       model,
       template: headers.template,
       inputChars: characters,
       maxTokens,
       n: choices,
       rule: this.rules.books(ways.targets[0].account),
-      largest: maxTokens === undefined ? this.rules.largest(raw.team, ways.targets[0]) : undefined,
-    });
-    const body = { operation: 'chat', path: '/chat/completions', request, characters, cost };
+      largest: maxTokens === undefined ? room.first : undefined,
+    };
+    const cost = this.estimator.reserve(ask);
+    const isInDoubt = this.isInDoubt(ask, cost, frameTokens(request), room);
+    const uncounted = isInDoubt ? { ask, prompt: chatText(request) } : undefined;
+    const body = { operation: 'chat', path: '/chat/completions', request, characters, cost, uncounted };
     return this.callOf(raw, headers, { ...ways, ...body });
   }
 
@@ -67,9 +80,27 @@ export class CallReader {
     const headers = readCallHeaders(raw.headers);
     const request = readEmbeddingRequest(raw.body);
     const { model, characters, tokens } = request;
+    const ways = this.waysTo(model);
     const cost = { inputTokens: this.estimator.estimateInput(model, characters) + tokens, outputTokens: 0 };
-    const body = { operation: 'embeddings', path: '/embeddings', request, characters, cost };
-    return this.callOf(raw, headers, { ...this.waysTo(model), ...body });
+    const ask: ReserveRequest = {
+      model,
+      template: headers.template,
+      inputChars: characters,
+      rule: 'input_only',
+    };
+    const isInDoubt = this.isInDoubt(ask, cost, tokens, this.rules.room(raw.team, model));
+    const uncounted = isInDoubt ? { ask, prompt: embeddingText(request) } : undefined;
+    const body = { operation: 'embeddings', path: '/embeddings', request, characters, cost, uncounted };
+    return this.callOf(raw, headers, { ...ways, ...body });
+  }
+
+  /** Whether counting may change what the limits say. Of nearly every request two comparisons know that it will not. */
+  private isInDoubt(ask: ReserveRequest, estimated: Cost, besideText: Tokens, room: RouteRoom): boolean {
+    const prompt = { characters: ask.inputChars, besideText };
+    return (
+      !fitsAnyway(prompt, estimated, room) &&
+      isInDoubt(prompt, estimated, room, (counted) => this.estimator.reserve({ ...ask, counted }))
+    );
   }
 
   private waysTo(model: string): Pick<ChatCall, 'targets' | 'fallback'> {
@@ -99,7 +130,7 @@ export class CallReader {
 /** What body and route decide. */
 interface Understood extends Pick<
   ChatCall,
-  'path' | 'request' | 'characters' | 'cost' | 'targets' | 'fallback'
+  'path' | 'request' | 'characters' | 'cost' | 'uncounted' | 'targets' | 'fallback'
 > {
   readonly operation: string;
 }

@@ -1,7 +1,8 @@
 import type { CallIdentity, Milliseconds, Target } from '@weir/kernel';
-import type { Cost } from '@weir/limiter';
+import type { Cost, ReserveRequest } from '@weir/limiter';
 import type { ModelRequest } from '@weir/protocol';
 import type { Resume } from '@weir/upstream';
+import type { PromptText } from './prompt-text.js';
 
 /** The one value that travels: everything known of a request after it was read and found good. Immutable. */
 export interface ChatCall {
@@ -17,9 +18,18 @@ export interface ChatCall {
   readonly fallback: readonly Target[];
   /** What an attempt reserves. */
   readonly cost: Cost;
+  /** Set until it is counted, where an estimate cannot tell whether its limits will ever hold it. */
+  readonly uncounted?: Uncounted | undefined;
   /** When the call came, and when it may no longer be sent; monotonic. */
   readonly arrivedAt: Milliseconds;
   readonly deadline: Milliseconds;
   /** Set where it asks for an answer again that broke after its caller had some of it. */
   readonly resume?: Resume;
+}
+
+/** What a count needs. */
+export interface Uncounted {
+  readonly prompt: PromptText;
+  /** How it is reserved, once it is counted. */
+  readonly ask: ReserveRequest;
 }

@@ -8,6 +8,7 @@ import { attemptRequest } from './attempt-request.js';
 import type { ChatCall } from './chat-call.js';
 import type { Departure } from './departure.js';
 import type { EarlyOpen } from './early-open.js';
+import type { ExactCost } from './exact-cost.js';
 import type { Granted } from './granted.js';
 import type { MidStream } from './mid-stream/mid-stream.js';
 import type { BrokenAnswer, RelaySteps } from './mid-stream/relay.js';
@@ -18,6 +19,7 @@ import type { Settlement } from './settlement.js';
 /** The rooms that meet here, and nowhere else. */
 export interface ChatRooms {
   readonly limiter: Limiter;
+  readonly exactCost: ExactCost;
   readonly attempts: AttemptLoop;
   readonly router: Router;
   readonly departure: Departure;
@@ -30,8 +32,8 @@ export interface ChatRooms {
 }
 
 /**
- * The request path, in the order of reading: fair order and conversation (`enter`), attempts, target and
- * quota (`acquire`), provider (`open`), frames, settlement. Every attempt pays anew, so the loop stands outside the limiter;
+ * The request path, in the order of reading: fair order and conversation (`enter`), its tokens where a guess is not enough,
+ * attempts, target and quota (`acquire`), provider (`open`), frames, settlement. Every attempt pays anew, so the loop stands outside the limiter;
  * the turn stands outside the loop, so a retry keeps its age and its conversation's place.
  */
 export class ChatPipeline {
@@ -42,11 +44,14 @@ export class ChatPipeline {
    * @param signal aborts every wait and the provider's connection; its reason is then thrown
    * @throws GatewayError before the head (a status) or after it (an in-band event)
    */
-  async *run(call: ChatCall, signal: AbortSignal): AsyncGenerator<Outgoing> {
-    const { limiter, router, earlyOpen, midStream } = this.rooms;
-    const turn = limiter.enter(call);
-    const course = router.course(call, turn);
+  async *run(asked: ChatCall, signal: AbortSignal): AsyncGenerator<Outgoing> {
+    const { limiter, exactCost, router, earlyOpen, midStream } = this.rooms;
+    const turn = limiter.enter(asked);
+    let course: Course | undefined;
     try {
+      const { uncounted } = asked;
+      const call = uncounted === undefined ? asked : await exactCost.of(asked, uncounted, signal);
+      course = router.course(call, turn);
       const steps = this.stepsOf(call, turn, signal);
       const granted = yield* earlyOpen.until(call, this.open(course, signal), (unwanted) => {
         steps.settle(call, unwanted);
@@ -118,7 +123,8 @@ export class ChatPipeline {
 }
 
 /** The error with what was called before it, where its caller has nothing yet that told so. */
-function told(thrown: unknown, { calls }: Course, signal: AbortSignal): unknown {
+function told(thrown: unknown, course: Course | undefined, signal: AbortSignal): unknown {
+  const calls = course?.calls;
   const isTold = !(thrown instanceof GatewayError) || thrown.committed || signal.aborted;
   return isTold || calls === undefined ? thrown : thrown.after(calls);
 }

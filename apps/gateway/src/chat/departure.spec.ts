@@ -8,6 +8,7 @@ import type { ChatCall } from './chat-call.js';
 import { ChatPipeline } from './chat-pipeline.js';
 import { Departure } from './departure.js';
 import { EarlyOpen } from './early-open.js';
+import { ExactCost } from './exact-cost.js';
 import { MidStream } from './mid-stream/mid-stream.js';
 import { requestsOf, RoutedHouse } from './routing/testing/routed-house.js';
 import { Settlement } from './settlement.js';
@@ -47,6 +48,11 @@ class StallingHouse {
     const estimator = new TokenEstimator();
     this.pipeline = new ChatPipeline({
       ...{ limiter, router, client: this.client },
+      exactCost: new ExactCost(
+        { count: async () => undefined, close: async () => undefined },
+        estimator,
+        clock,
+      ),
       attempts: new AttemptLoop(
         { maxAttempts: 4, budgetRatio: 0.1, maxHintMs: 60_000 },
         clock,
