@@ -11,7 +11,6 @@ const LIBS = {
   config: ['kernel'],
   limiter: ['kernel'],
   retry: ['kernel'],
-  journal: ['kernel'],
   upstream: ['kernel', 'protocol'],
 };
 
