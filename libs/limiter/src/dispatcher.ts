@@ -22,6 +22,7 @@ import {
 import type { Ask, Cost, Permit } from './limiter.js';
 import type { Grant } from './permit.js';
 import { Awaited } from './queue/awaited.js';
+import { lentTo } from './queue/entitlements.js';
 import { expect, type Expectation } from './queue/eta.js';
 import { FairQueue } from './queue/fair-queue.js';
 import type { Flow } from './queue/flow.js';
@@ -117,7 +118,7 @@ export class Dispatcher implements WaitDesk {
     const waited = now > waiter.eligibleAt;
     const queue = this.queue(flow.model.target);
     const boundBy = waited ? (waiter.boundBy ?? flow.model.boundBy ?? queue.boundBy) : undefined;
-    turn.served(queue.serve(waiter));
+    turn.served(queue.serve(waiter, now));
     this.forget(waiter);
     const { target, share, eligibleAt, depthAtEntry } = waiter;
     waiter.granted(
@@ -128,9 +129,10 @@ export class Dispatcher implements WaitDesk {
 
   /** A waiter does not want to wait any more. */
   refuse(waiter: Waiter, reason: Error): void {
-    const owner = waiter.flow.pinned === waiter;
+    const { flow } = waiter;
+    const owner = flow.pinned === waiter;
     this.dismiss(waiter, reason);
-    if (owner) this.look(this.parts.clock.now());
+    if (owner || this.passes.lends) this.look(this.parts.clock.now());
     else this.arm();
   }
 
@@ -174,13 +176,11 @@ export class Dispatcher implements WaitDesk {
   /** What a newcomer to a flow may expect. */
   expectation(flow: Flow, priority: Priority, cost: Cost, now: Milliseconds): Expectation {
     const goesNow = !blockOf(flow.vector, cost, now) && !this.reservations.delayedBy({ flow, cost }, now);
-    if (goesNow) return { at: now, boundBy: undefined };
-    return expect(
-      this.queue(flow.model.target),
-      flow,
-      { cost, priority },
-      { now, hold: this.parts.holds.mean },
-    );
+    const queue = this.queue(flow.model.target);
+    const lent = goesNow ? lentTo({ flow, cost }, queue, now) : undefined;
+    if (goesNow && !lent) return { at: now, boundBy: undefined };
+    const expected = expect(queue, flow, { cost, priority }, { now, hold: this.parts.holds.mean });
+    return lent && lent.at > expected.at ? { at: lent.at, boundBy: lent.dimension } : expected;
   }
 
   private helps({ vector, cost }: Entry, charge: Charge): boolean {

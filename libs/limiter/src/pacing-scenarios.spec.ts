@@ -10,13 +10,14 @@ const MINUTE: Milliseconds = 60_000;
 function simulate(
   dimensions: readonly DimensionSpec[],
   teams: readonly { readonly id: string; readonly weight: number }[] = [],
+  shape: DimensionSpec['shape'] = { kind: 'unknown' },
 ): Simulation {
   return new Simulation((clock) =>
     createLimiter({
       dimensions: dimensions.map((spec) => ({
         ...spec,
         windowMs: MINUTE,
-        shape: { kind: 'unknown' },
+        shape,
         delaySpreadMs: 250,
       })),
       teams,
@@ -57,6 +58,15 @@ const waitOf = ({ wish: { at: asked }, at }: { wish: Wish; at: Milliseconds }): 
 
 const median = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
+
+const mean = (values: readonly number[]): number =>
+  values.reduce((sum, each) => sum + each, 0) / values.length;
+
+/** Those of model A, and all others. */
+const partition = (granted: Simulation['granted']): Simulation['granted'][] => [
+  granted.filter(({ wish: { model } }) => model === 'A'),
+  granted.filter(({ wish: { model } }) => model !== 'A'),
+];
 
 describe('pacing', () => {
   it('turns a retry storm into a queue: 500 waiters, a window that is full for 20 s, 1.1 calls a request', async () => {
@@ -104,6 +114,49 @@ describe('pacing', () => {
     expect(median(ofB.map(waitOf))).toBeLessThan(500);
     expect(ofA.length).toBeGreaterThanOrEqual(alone.length * 0.99);
   });
+
+  it.each([
+    { account: 60, own: 30, others: [25] },
+    { account: 60, own: 30, others: [25], declared: true },
+    { account: 60, own: 20, others: [35] },
+    { account: 120, own: 60, others: [55] },
+    { account: 90, own: 30, others: [26, 26] },
+    { account: 30, own: 15, others: [12], tokens: 4_000 },
+  ])(
+    'takes nothing from a busy model for quiet ones that come in bursts, which do not wait either: %j',
+    async ({ account, own, others, declared = false, tokens = 0 }) => {
+      const unit = tokens > 0 ? 'tokens' : 'requests';
+      const size = Math.max(1, tokens);
+      const dimensions = [
+        dimension({}, unit, account * size),
+        dimension({ model: 'A' }, unit, own * size),
+        dimension({}, 'requests', 10_000),
+      ].slice(0, tokens > 0 ? 3 : 2);
+      const from = 10_000 + 5 * MINUTE;
+      const ratios: number[] = [];
+      const waits: number[] = [];
+      for (let seed = 1; seed <= 10; seed += 1) {
+        const arrivals = (perMinute: number, model: string): Wish[] =>
+          poisson(perMinute, 0, 35 * MINUTE, seededRandom(seed * 100 + model.charCodeAt(0))).map((at) =>
+            wish(at, { model, team: model, input: tokens }),
+          );
+        const busy = arrivals(2 * own, 'A');
+        const quiet = others.flatMap((perMinute, n) => arrivals(perMinute, 'BC'.charAt(n)));
+        const run = async (wishes: readonly Wish[]): Promise<Simulation['granted']> => {
+          const simulation = simulate(dimensions, [], declared ? { kind: 'sliding' } : undefined);
+          simulation.add(wishes);
+          await simulation.run({ until: 35 * MINUTE });
+          return simulation.granted.filter(({ at }) => at >= from);
+        };
+        const alone = await run(busy);
+        const [ofA = [], ofOthers = []] = partition(await run([...busy, ...quiet]));
+        ratios.push(ofA.length / alone.length);
+        waits.push(median(ofOthers.map(waitOf)));
+      }
+      expect(mean(ratios)).toBeGreaterThanOrEqual(0.99);
+      expect(mean(waits)).toBeLessThan(500);
+    },
+  );
 
   it.each(['a', 'b'])(
     'serves nine tenths of the TPM within two windows of its ETA, small ones of team %s around it',

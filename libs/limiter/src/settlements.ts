@@ -85,6 +85,7 @@ export class Settlements implements PermitDesk {
     this.parts.holds.ended(flow.slots, now - grantedAt);
     const spent = charge.requests === 0 ? 0 : flow.model.shareOf(charge);
     flow.correct(spent - share);
+    if (flow.recent !== undefined) flow.amend(entry.cost, charge, grantedAt);
     return charge;
   }
 }

@@ -4,6 +4,7 @@ import type { Cost } from '../limiter.js';
 import type { Dimension } from '../quota/dimension.js';
 import type { FairQueue } from './fair-queue.js';
 import type { Flow } from './flow.js';
+import { loadOn, type Load } from './load.js';
 
 /** How long a slot of a dimension is held on average; undefined until it is known. */
 export type HoldTime = (dimension: Dimension) => Milliseconds | undefined;
@@ -24,10 +25,6 @@ interface Ahead {
   readonly team: Load;
 }
 
-interface Load extends Cost {
-  readonly requests: number;
-}
-
 /**
  * When a newcomer to a flow is granted, if nobody else comes: the work that the fair order puts before it, as a
  * fluid, on each of its dimensions. It supposes that what was reserved is spent, so it is late rather than early.
@@ -44,7 +41,7 @@ export function expect(
     const load = ahead[dimension.spec.scope];
     const expected = expectOn(
       dimension,
-      amountAhead(dimension, load),
+      loadOn(dimension, load),
       amountOf(dimension.spec.unit, ask.cost),
       at,
     );
@@ -98,12 +95,6 @@ function expectOn(
     paced,
     windows === 0 ? from : dimension.earliestAfter(rest, amount, from) + windows * spec.windowMs,
   );
-}
-
-function amountAhead({ spec }: Dimension, load: Load): number {
-  return spec.unit === 'slots' || spec.unit === 'requests' || spec.unit === 'requests_per_day'
-    ? load.requests
-    : amountOf(spec.unit, load);
 }
 
 function empty(): { requests: number; inputTokens: number; outputTokens: number } {

@@ -1,4 +1,4 @@
-import type { Target } from '@weir/kernel';
+import type { Milliseconds, Target } from '@weir/kernel';
 import type { Vector } from '../ledger/ledger.js';
 import { Flow, type FlowTicket, type Team } from './flow.js';
 import { ModelClass, type Place } from './model-class.js';
@@ -51,8 +51,9 @@ export class FairQueue {
   }
 
   /** A ticket is granted; returns the start tag that it was served at. */
-  serve(ticket: FlowTicket): number {
+  serve(ticket: FlowTicket, now: Milliseconds): number {
     const { flow } = ticket;
+    if (this.isContested()) flow.spend(ticket.cost, now);
     const tag = this.charge(flow, ticket.share, Math.min(ticket.tag - flow.model.offset, flow.tag));
     flow.serve(ticket);
     this.departed(flow);
@@ -125,9 +126,11 @@ export class FairQueue {
   private charge(flow: Flow, share: number, key: number): number {
     const { model } = flow;
     if (model.parked) this.lift(model, key);
-    if (flow.held) flow.tag = Math.max(flow.tag, model.time);
+    if (flow.held) {
+      flow.tag = Math.max(flow.tag, model.time);
+      flow.held = false;
+    }
     model.parked = false;
-    flow.held = false;
     this.moveOn(model, key);
     flow.tag += share / flow.team.weight;
     return key + model.offset;
@@ -153,5 +156,12 @@ export class FairQueue {
     if (flow.waiting === 0) flow.model.busy.delete(flow);
     flow.model.waiting -= 1;
     this.waiting -= 1;
+  }
+
+  /** Whether models share the account of which one waits that has limits of its own. */
+  private isContested(): boolean {
+    if (this.models.size < 2) return false;
+    for (const model of this.models.values()) if (model.isEntitled) return true;
+    return false;
   }
 }

@@ -1,8 +1,10 @@
-import type { Priority, Tokens } from '@weir/kernel';
+import type { Milliseconds, Priority, Tokens } from '@weir/kernel';
 import type { Lease, Leaseholder } from '../leases.js';
-import type { Vector } from '../ledger/ledger.js';
+import type { Charge, Vector } from '../ledger/ledger.js';
+import type { Cost } from '../limiter.js';
 import { Lane, PRIORITY_WEIGHTS } from './lane.js';
 import type { ModelClass, Place } from './model-class.js';
+import { RecentUse } from './recent-use.js';
 import type { Ticket } from './ticket.js';
 import { WaitingLine } from './waiting-line.js';
 
@@ -22,8 +24,8 @@ export class Flow implements Leaseholder {
    * dominant shares over weight, but never earlier than the class's virtual time at the flow's return.
    */
   tag = 0;
-  /** Set where the team's own limit held it back; it then gathers no credit. */
-  held = false;
+  /** What it took of the shared dimensions, where it was ever contested. */
+  recent: RecentUse | undefined;
   /** A ticket that owns a reservation goes first, whoever came meanwhile. */
   pinned: FlowTicket | undefined;
   /** When the pinned one claimed, in order of claims: others may have to wait for an earlier owner, so that one goes first. */
@@ -48,6 +50,7 @@ export class Flow implements Leaseholder {
   private bySize: WaitingLine<FlowTicket> | undefined;
   /** Tickets that stand where their request stood before. */
   private retries = 0;
+  private heldByTeam = false;
 
   constructor(
     readonly model: ModelClass<Flow>,
@@ -55,6 +58,19 @@ export class Flow implements Leaseholder {
     readonly vector: Vector,
   ) {
     this.slots = vector.filter(({ spec }) => spec.unit === 'slots');
+  }
+
+  /** Set where the team's own limit held it back; it then gathers no credit, and its model is not waited for on its behalf. */
+  get held(): boolean {
+    return this.heldByTeam;
+  }
+
+  set held(held: boolean) {
+    if (held === this.heldByTeam) return;
+    this.heldByTeam = held;
+    if (this.waiting > 0) this.model.demand.count(this.team.weight, held ? -1 : 1);
+    const { waiting, inputTokens, outputTokens } = this;
+    this.model.demand.add({ requests: waiting, inputTokens, outputTokens }, held ? -1 : 1);
   }
 
   add(ticket: FlowTicket): void {
@@ -124,6 +140,19 @@ export class Flow implements Leaseholder {
     this.reorder();
   }
 
+  /** Something of it was granted while the account was contested. */
+  spend(cost: Cost, now: Milliseconds): void {
+    this.recent ??= new RecentUse(this.model.shared, now);
+    this.recent.add(cost, now);
+    this.model.spend(this, cost, now);
+  }
+
+  /** What an attempt took of the shared dimensions was something else. */
+  amend(cost: Cost, charge: Charge, madeAt: Milliseconds): void {
+    this.recent?.correct(cost, charge, madeAt);
+    this.model.recent?.correct(cost, charge, madeAt);
+  }
+
   /** Its key may have changed: it goes where it belongs in the order, unless a pass has it in hand. */
   reorder(): void {
     if (!this.inHand) this.stand();
@@ -173,7 +202,12 @@ export class Flow implements Leaseholder {
   }
 
   private count(ticket: FlowTicket, sign: 1 | -1): void {
+    const before = this.waiting;
     this.waiting += sign;
+    if (!this.heldByTeam) {
+      if (before === 0 || this.waiting === 0) this.model.demand.count(this.team.weight, sign);
+      this.model.demand.add({ requests: 1, ...ticket.cost }, sign);
+    }
     if (ticket.tag < Infinity) this.retries += sign;
     this.inputTokens += sign * ticket.cost.inputTokens;
     this.outputTokens += sign * ticket.cost.outputTokens;

@@ -1,6 +1,7 @@
 import type { Milliseconds } from '@weir/kernel';
 import { blockOf, countsRequests, type Block } from '../ledger/ledger.js';
 import type { Awaited } from './awaited.js';
+import { lentTo, yields } from './entitlements.js';
 import type { FairQueue } from './fair-queue.js';
 import type { Flow, FlowTicket } from './flow.js';
 import type { Reservations } from './reservations.js';
@@ -11,6 +12,9 @@ import type { Reservations } from './reservations.js';
  * costs the same whoever waits; what is counted in tokens lets smaller ones be tried.
  */
 export class GrantPass {
+  /** Somebody was held back for the sake of a model that waits. */
+  lends = false;
+
   constructor(
     private readonly reservations: Reservations,
     private readonly awaited: Awaited,
@@ -25,6 +29,7 @@ export class GrantPass {
     // What an owner does not want any more may be for somebody who was looked at before it, in whatever queue.
     do {
       this.awaited.clear();
+      this.lends = false;
       next = Infinity;
       for (const queue of queues.values())
         if (queue.waiting > 0) next = Math.min(next, this.runThrough(queue, now));
@@ -37,8 +42,9 @@ export class GrantPass {
     const { flow } = ticket;
     const block = blockOf(flow.vector, ticket.cost, now);
     if (!block) {
-      if (!this.delays(ticket, now)) ticket.grant(now);
-      return Infinity;
+      const until = this.heldUntil(ticket, queue, now);
+      if (until === undefined) ticket.grant(now);
+      return until ?? Infinity;
     }
     this.awaited.add(block.dimension);
     if (flow.next() !== ticket) return this.delays(ticket, now) ? Infinity : block.at;
@@ -59,7 +65,8 @@ export class GrantPass {
   private offer(flow: Flow, queue: FairQueue, now: Milliseconds): Milliseconds {
     const ticket = flow.next();
     if (ticket === undefined) return Infinity;
-    if (!this.delays(ticket, now) && ticket.grant(now)) {
+    const until = this.heldUntil(ticket, queue, now);
+    if (until === undefined && ticket.grant(now)) {
       flow.putBack();
       return Infinity;
     }
@@ -68,7 +75,7 @@ export class GrantPass {
     if (!block) {
       // It waits for somebody else's sake: what it had reserved is nobody's.
       this.reservations.release(ticket);
-      return this.fillGap(flow, ticket, now);
+      return Math.min(until ?? Infinity, this.fillGap(ticket, queue, now));
     }
     this.awaited.add(block.dimension);
     const next = this.hold(ticket, block, queue, now);
@@ -76,7 +83,7 @@ export class GrantPass {
       closeBehind(flow, queue, block);
       return block.at;
     }
-    return Math.min(next, this.fillGap(flow, ticket, now));
+    return Math.min(next, this.fillGap(ticket, queue, now));
   }
 
   /** A blocked ticket claims the next room, where it is first in line for it. */
@@ -86,23 +93,43 @@ export class GrantPass {
     ticket.boundBy = id;
     if (scope === 'model') flow.model.parked = true;
     if (scope === 'team') flow.held = true;
-    const owner = this.reservations.claim(ticket, block);
+    const yields = scope === 'account' && this.yields(ticket, block, queue, now);
+    const owner = !yields && this.reservations.claim(ticket, block);
     if (owner && scope !== 'team') queue.begin(ticket, scope);
     return owner || !this.delays(ticket, now) ? block.at : Infinity;
   }
 
   /** Behind a blocked head, the smallest ones of its flow may fit. */
-  private fillGap(flow: Flow, head: FlowTicket, now: Milliseconds): Milliseconds {
+  private fillGap(head: FlowTicket, queue: FairQueue, now: Milliseconds): Milliseconds {
+    const { flow } = head;
     for (let small = flow.smallest(); small !== undefined && small !== head; small = flow.smallest()) {
       const block = blockOf(flow.vector, small.cost, now);
-      const delays = this.delays(small, now);
       if (block) {
         this.awaited.add(block.dimension);
-        return delays ? Infinity : block.at;
+        return this.delays(small, now) ? Infinity : block.at;
       }
-      if (delays || !small.grant(now)) break;
+      const until = this.heldUntil(small, queue, now);
+      if (until !== undefined || !small.grant(now)) return until ?? Infinity;
     }
     return Infinity;
+  }
+
+  /** Until when a ticket that may fit is held back for another's sake; undefined where it is not. */
+  private heldUntil(ticket: FlowTicket, queue: FairQueue, now: Milliseconds): Milliseconds | undefined {
+    if (this.delays(ticket, now)) return Infinity;
+    // Who was promised a time is kept to no other rule.
+    const lent = ticket.flow.pinned === ticket ? undefined : lentTo(ticket, queue, now);
+    if (!lent) return undefined;
+    this.lends = true;
+    ticket.boundBy = lent.dimension.spec.id;
+    this.awaited.add(lent.dimension);
+    return lent.at;
+  }
+
+  /** Who has had its share makes no claim to room that others are entitled to, unless it made it before. */
+  private yields(ticket: FlowTicket, { dimension }: Block, queue: FairQueue, now: Milliseconds): boolean {
+    const { flow } = ticket;
+    return flow.pinned !== ticket && yields(flow, dimension, queue, now);
   }
 
   /** Whether somebody is held back for another's sake: until when depends on every dimension of the other. */

@@ -1,11 +1,15 @@
-import type { Target } from '@weir/kernel';
+import type { Milliseconds, Target } from '@weir/kernel';
 import type { Vector } from '../ledger/ledger.js';
 import type { Cost } from '../limiter.js';
+import { isLong } from '../quota/defaults.js';
+import { Demand } from './load.js';
+import { RecentUse } from './recent-use.js';
 import { WaitingLine, type Waiting } from './waiting-line.js';
 
 /** What a class has to know of its flows. */
 export interface Ordered {
   readonly vector: Vector;
+  readonly team: { readonly weight: number };
 }
 
 /** Where a flow stands in the order. One that moves takes another place, and nobody waits at the old one any more. */
@@ -36,6 +40,16 @@ export class ModelClass<Flow extends Ordered> {
   /** What blocked the class when it was last looked at. */
   boundBy: string | undefined;
   waiting = 0;
+  readonly demand = new Demand();
+  /** Its limits and its account's. */
+  limits: Vector = [];
+  /** Those of the account's that other models share over a window, but for buckets, which are the same whenever they are used. */
+  shared: Vector = [];
+  /** What it took of the shared ones, where it was ever contested. */
+  recent: RecentUse | undefined;
+  private capped = false;
+  private servedAt: Milliseconds = -Infinity;
+  private servedWeight = 0;
   private shares = { request: 1, token: 0, input: 0, output: 0 };
 
   constructor(readonly target: Target) {}
@@ -43,6 +57,7 @@ export class ModelClass<Flow extends Ordered> {
   /** A team comes for the first time. */
   admit(team: string, flow: Flow): void {
     this.flows.set(team, flow);
+    if (this.limits.length === 0) this.see(flow.vector);
     this.measure(flow.vector);
   }
 
@@ -73,13 +88,43 @@ export class ModelClass<Flow extends Ordered> {
     );
   }
 
+  /** Whether a rate of its own limits it, and some of it waits: it cannot make up for what others took. */
+  get isEntitled(): boolean {
+    return this.capped && this.demand.weight > 0;
+  }
+
+  /** Something of it was granted while the account was contested. */
+  spend(flow: Ordered, cost: Cost, now: Milliseconds): void {
+    this.recent ??= new RecentUse(this.shared, now);
+    this.recent.add(cost, now);
+    this.servedAt = now;
+    this.servedWeight = flow.team.weight;
+  }
+
+  /** Weight of those that wait; where nobody does, of the one that was served last, if that was not before `from`. */
+  weightSince(from: Milliseconds): number {
+    if (this.demand.weight > 0) return this.demand.weight;
+    return this.servedAt > from ? this.servedWeight : 0;
+  }
+
   /** Limits have changed. */
   remeasure(): void {
     const any = this.flows.values().next().value;
     if (any) this.measure(any.vector);
   }
 
+  private see(vector: Vector): void {
+    this.limits = vector.filter(({ spec }) => spec.scope !== 'team');
+    this.shared = this.limits.filter(
+      ({ spec }) =>
+        spec.scope === 'account' && spec.unit !== 'slots' && spec.shape.kind !== 'bucket' && !isLong(spec),
+    );
+  }
+
   private measure(vector: Vector): void {
+    this.capped = this.limits.some(
+      ({ spec, limit }) => spec.scope === 'model' && spec.unit !== 'slots' && limit !== Infinity,
+    );
     const of = (unit: string): number => {
       const limits = vector.filter(({ spec }) => spec.scope !== 'team' && spec.unit === unit);
       return Math.max(0, ...limits.map(({ limit }) => (limit > 0 ? 1 / limit : 0)));

@@ -62,6 +62,14 @@ export class Concurrency implements RestorableDimension {
     return now < this.pausedUntil ? 0 : Math.max(0, this.ceiling - this.held);
   }
 
+  spare(now: Milliseconds): number {
+    return this.room(now);
+  }
+
+  spareAt(amount: number, now: Milliseconds): Milliseconds {
+    return this.earliest(amount, now);
+  }
+
   used(): number {
     return this.held;
   }

@@ -70,6 +70,10 @@ export interface Dimension {
   setLimit(limit: number, now: Milliseconds): void;
   /** What could be debited at this instant. */
   room(now: Milliseconds): number;
+  /** What the whole window still holds, whatever the pace. */
+  spare(now: Milliseconds): number;
+  /** When the whole window has `amount` to spare, if nothing is debited. Infinity: not by time alone. */
+  spareAt(amount: number, now: Milliseconds): Milliseconds;
   /** Debited in the window that ends now. */
   used(now: Milliseconds): number;
   /** Declared or learned shape, for people: `sliding`, `unknown: 10 s guard`, ... */

@@ -111,6 +111,15 @@ export class RateDimension implements RestorableDimension {
     return this.regime.gates.reduce((least, gate) => Math.min(least, gate.room(at)), this.ceiling);
   }
 
+  spare(now: Milliseconds): number {
+    return now < this.closedUntil ? 0 : this.regime.guard.spare(this.ceiling, this.clamped(now));
+  }
+
+  spareAt(amount: number, now: Milliseconds): Milliseconds {
+    const ask: GateAsk = { amount: 0, first: amount, at: this.clamped(now) };
+    return this.regime.guard.earliest(ask, Math.max(now, this.closedUntil));
+  }
+
   used(now: Milliseconds): number {
     return this.regime.guard.used(this.clamped(now));
   }

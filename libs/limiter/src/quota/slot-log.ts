@@ -20,9 +20,15 @@ export class SlotLog {
   /**
    * @param windowMs W; decides how fine the slots are
    * @param spanMs the oldest age that will ever be asked for
+   * @param slotsPerWindow at least so many
    */
-  constructor(windowMs: Milliseconds, spanMs: Milliseconds, now: Milliseconds) {
-    this.slotMs = 2 ** Math.floor(Math.log2(windowMs / SLOTS_PER_WINDOW));
+  constructor(
+    windowMs: Milliseconds,
+    spanMs: Milliseconds,
+    now: Milliseconds,
+    slotsPerWindow = SLOTS_PER_WINDOW,
+  ) {
+    this.slotMs = 2 ** Math.floor(Math.log2(windowMs / slotsPerWindow));
     this.perMs = 1 / this.slotMs;
     const size = 2 ** Math.ceil(Math.log2(spanMs / this.slotMs + 4));
     this.cells = new Float64Array(size);

@@ -75,6 +75,11 @@ export class WindowGuard implements Gate {
     return Math.max(0, this.allowance - this.used(at));
   }
 
+  /** What the window still holds; of a guard that never refuses, what is missing to `limit`. */
+  spare(limit: number, at: Milliseconds): number {
+    return Math.max(0, Math.min(limit, this.allowance) - this.used(at));
+  }
+
   /** Writes `total` into the log, evenly over the window that ends at `at`. */
   fillEvenly(total: number, at: Milliseconds): void {
     const slot = this.log.slotAt(at);

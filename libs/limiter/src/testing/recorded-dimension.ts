@@ -78,6 +78,14 @@ class RecordedDimension implements Dimension {
     return this.inner.room(now);
   }
 
+  spare(now: Milliseconds): number {
+    return this.inner.spare(now);
+  }
+
+  spareAt(amount: number, now: Milliseconds): Milliseconds {
+    return this.inner.spareAt(amount, now);
+  }
+
   used(now: Milliseconds): number {
     return this.inner.used(now);
   }
