@@ -24,6 +24,8 @@ const MAIN = '^apps/[^/]+/src/main\\.ts$';
 const DOORS = [MAIN, '^libs/[^/]+/src/index\\.ts$'];
 const NEST_FILE = '\\.(module|controller|interceptor|filter|guard|pipe)\\.ts$';
 const UNDICI_FILE = '/undici-[^/]+\\.ts$';
+/** A thread and whoever starts it. */
+const WORKER_FILES = ['/worker-[^/]+\\.ts$', '/[^/]+-worker\\.mts$'];
 
 const oneOf = (names) => `(${names.join('|')})`;
 const packages = (...names) => `(^|/)node_modules/${oneOf(names)}/`;
@@ -192,6 +194,18 @@ const PERMISSIONS = [
     'node:http and its kin are HTTP clients too; the simulator only serves.',
     { path: '^(apps/gateway|libs/[^/]+)/src/', pathNot: [UNDICI_FILE, ...TESTS] },
     { path: core('http', 'https', 'http2', 'net', 'tls'), dependencyTypesNot: ['type-only'] },
+  ),
+  never(
+    'tokenizer-only-in-its-thread',
+    'To count costs more than the rest of a request: nobody counts on the event loop.',
+    { path: OURS, pathNot: ['/tokenizer-worker\\.mts$', ...TESTS] },
+    { path: packages('gpt-tokenizer', 'tiktoken', 'js-tiktoken') },
+  ),
+  never(
+    'threads-only-in-worker-files',
+    'A thread has a memory, a queue and an end; one file for each sees to all three.',
+    { path: PRODUCTION, pathNot: [...WORKER_FILES, ...TESTS] },
+    { path: core('worker_threads') },
   ),
   never(
     'redis-only-in-redis-files',

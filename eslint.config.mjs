@@ -100,7 +100,7 @@ export default tseslint.config(
   },
   {
     name: 'weir/time-chance-environment',
-    files: ['apps/**/*.ts', 'libs/**/*.ts'],
+    files: ['apps/**/*.{ts,mts}', 'libs/**/*.{ts,mts}'],
     ignores: ['libs/kernel/**', ...TESTS],
     rules: {
       'no-restricted-globals': ['error', ...TIMERS, FETCH],

@@ -5,7 +5,7 @@ const REPOSITORY = join(__dirname, '..');
 const HARD_CAP = 400;
 const USUAL_CAP = 250;
 
-const sources = globSync('{apps,libs,scripts}/**/*.{ts,mjs,cjs,lua}', {
+const sources = globSync('{apps,libs,scripts}/**/*.{ts,mts,mjs,cjs,lua}', {
   cwd: REPOSITORY,
   exclude: (path) => path.includes('fixtures'),
 }).map((path) => ({ path, text: readFileSync(join(REPOSITORY, path), 'utf8') }));

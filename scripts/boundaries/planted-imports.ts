@@ -166,6 +166,8 @@ const PERMISSIONS: readonly PlantedImports[] = [
   breaks('opentelemetry-only-in-telemetry', 'libs/limiter/src/planted.ts', '@opentelemetry/api'),
   breaks('http-client-only-in-undici-files', 'libs/upstream/src/planted.ts', 'undici', 'axios'),
   breaks('node-http-only-as-types', 'libs/upstream/src/planted.ts', 'node:http', 'https', 'node:net'),
+  breaks('tokenizer-only-in-its-thread', 'libs/limiter/src/planted.ts', 'gpt-tokenizer', 'tiktoken'),
+  breaks('threads-only-in-worker-files', 'libs/limiter/src/planted.ts', 'node:worker_threads'),
   breaks('redis-only-in-redis-files', 'libs/limiter/src/planted.ts', 'ioredis', '@redis/client'),
   breaks(
     'openai-and-peers-only-in-tests-and-bench',
@@ -188,6 +190,9 @@ export const PERMITTED_IMPORTS: Tree = {
   'libs/limiter/src/planted.ts': importing('@weir/kernel'),
   'libs/limiter/src/planted.spec.ts': importing('./planted.js', '@weir/testing', 'fast-check'),
   'libs/limiter/src/ledger/redis/planted.ts': importing('ioredis'),
+  'libs/limiter/src/tokenizer-worker.mts': importing('gpt-tokenizer', 'node:worker_threads'),
+  'libs/limiter/src/worker-counter.ts':
+    importing('node:worker_threads') + importingTypes('./tokenizer-worker.mjs'),
   'libs/limiter/src/ledger/redis-ledger.ts': importing('ioredis', '@weir/kernel'),
   'libs/upstream/src/undici-stream-client.ts': importing('undici', '@weir/kernel', '@weir/protocol'),
   'libs/telemetry/src/planted.ts': importing('@opentelemetry/api', '@weir/kernel'),
