@@ -12,7 +12,7 @@ describe('npm start, for real', () => {
     }
   });
 
-  it('builds, answers a stream and a plain call by its own curl line, and ends on Ctrl-C', async () => {
+  it('builds, answers a stream and a plain call by its own curl line, counts where it must, and ends on Ctrl-C', async () => {
     const env = { ...process.env, WEIR_PORT: '0', SIMULATOR_PORT: '0' };
     child = spawn('npm', ['start'], { cwd: join(__dirname, '..'), env, detached: true });
     let printed = '';
@@ -34,6 +34,14 @@ describe('npm start, for real', () => {
     const plain = await ask(body.replace('"stream":true,', ''));
     const answer = (await plain.json()) as { choices: { message: { content: string } }[] };
     expect(answer.choices[0]?.message.content).not.toBe('');
+
+    // Fits by its estimate and not by its count, so the built thread has counted.
+    const dense = {
+      model: 'gpt-4o',
+      messages: [{ role: 'user', content: '1;'.repeat(600_000) }],
+      max_tokens: 93,
+    };
+    expect(await (await ask(JSON.stringify(dense))).text()).toContain('needs 1200100 tokens');
 
     process.kill(-(child.pid ?? NaN), 'SIGINT');
     await ended;
