@@ -2,7 +2,14 @@ import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import type { GatewayConfig } from '@weir/config';
 import type { Clock, Random, Timers } from '@weir/kernel';
-import { Limiter, PacedLimiter, TokenCounter, TokenEstimator, WorkerTokenCounter } from '@weir/limiter';
+import {
+  Limiter,
+  PacedLimiter,
+  TokenCounter,
+  TokenEstimator,
+  WorkerTokenCounter,
+  type CountTrouble,
+} from '@weir/limiter';
 import { AttemptLoop } from '@weir/retry';
 import type { Logger, Telemetry } from '@weir/telemetry';
 import { observeQuota, profileOf, StreamClient, UndiciStreamClient } from '@weir/upstream';
@@ -64,7 +71,7 @@ export class GatewayModule {
         ...limiterProviders(live, surroundings),
         streamClientProvider(config, surroundings),
         ...routingProviders(live, surroundings),
-        ...countingProviders(surroundings),
+        ...countingProviders(config, surroundings),
         ...chatProviders(live, surroundings),
         pipelineProvider(live, surroundings),
         ...doors(live, surroundings),
@@ -135,22 +142,18 @@ function routingProviders(
 }
 
 /** Who counts what must not be guessed, in a thread that exists only while there is something to count. */
-function countingProviders({ logger, time }: Surroundings): readonly Provider[] {
+function countingProviders({ accounts }: GatewayConfig, { logger, time }: Surroundings): readonly Provider[] {
+  const guessing = accounts.filter(({ profile }) => profileOf(profile).guessesInput);
+  const guessesInput = new Set(guessing.map(({ id }) => id));
+  const onTrouble = (reason: CountTrouble): void => {
+    logger.warn('tokens estimated instead of counted', { reason });
+  };
   return [
-    {
-      provide: TokenCounter,
-      useFactory: () =>
-        new WorkerTokenCounter({
-          time,
-          onTrouble: (reason) => {
-            logger.warn('tokens estimated instead of counted', { reason });
-          },
-        }),
-    },
+    { provide: TokenCounter, useFactory: () => new WorkerTokenCounter({ time, onTrouble }) },
     {
       provide: ExactCost,
       useFactory: (counter: TokenCounter, estimator: TokenEstimator) =>
-        new ExactCost(counter, estimator, time),
+        new ExactCost(counter, estimator, time, (account) => guessesInput.has(account)),
       inject: [TokenCounter, TokenEstimator],
     },
   ];

@@ -1,5 +1,5 @@
 import { seededRandom, type GatewayError, type Milliseconds, type Target } from '@weir/kernel';
-import { TokenEstimator, type Limiter, type LimiterCall, type Turn } from '@weir/limiter';
+import { TokenEstimator, type Limiter, type LimiterCall, type TokenCounter, type Turn } from '@weir/limiter';
 import { readChatRequest } from '@weir/protocol';
 import { AttemptLoop } from '@weir/retry';
 import type { StreamClient, StreamReading, UpstreamRequest } from '@weir/upstream';
@@ -22,6 +22,8 @@ const READING: StreamReading = {
   ...{ usage: undefined, finishReason: undefined, responseId: undefined, responseModel: undefined },
   ...{ firstByteAt: undefined, firstVisibleAt: undefined },
 };
+
+const NOBODY_COUNTS: TokenCounter = { count: async () => undefined, close: async () => undefined };
 
 /** How long the process stands still. */
 interface Stall {
@@ -48,11 +50,7 @@ class StallingHouse {
     const estimator = new TokenEstimator();
     this.pipeline = new ChatPipeline({
       ...{ limiter, router, client: this.client },
-      exactCost: new ExactCost(
-        { count: async () => undefined, close: async () => undefined },
-        estimator,
-        clock,
-      ),
+      exactCost: new ExactCost(NOBODY_COUNTS, estimator, clock, () => false),
       attempts: new AttemptLoop(
         { maxAttempts: 4, budgetRatio: 0.1, maxHintMs: 60_000 },
         clock,

@@ -6,6 +6,8 @@ import { ExactCost } from './exact-cost.js';
 const { signal } = new AbortController();
 const gpt4o = { account: 'main', model: 'gpt-4o' };
 const gpt4 = { account: 'main', model: 'gpt-4' };
+/** At OpenAI itself. */
+const guessed = { account: 'openai', model: 'gpt-4o' };
 const claude = { account: 'spare', model: 'claude-sonnet-4-5' };
 
 /** A counter that knows the answer, and what it was asked. */
@@ -38,7 +40,12 @@ async function costOf(tokens: number | undefined, scene: Scene = {}) {
   };
   const cost = { inputTokens: 1_000, outputTokens: 50 };
   const call = { targets, fallback, cost, deadline: 500 + patienceMs, uncounted } as unknown as ChatCall;
-  const counted = await new ExactCost(oracle, new TokenEstimator(), clock).of(call, uncounted, signal);
+  const counted = await new ExactCost(
+    oracle,
+    new TokenEstimator(),
+    clock,
+    (account) => account === 'openai',
+  ).of(call, uncounted, signal);
   return { counted, call, asked: oracle.asked[0] };
 }
 
@@ -60,6 +67,8 @@ describe('ExactCost', () => {
     ["a fallback to another maker's model", { fallback: [claude] }],
     ['a target with another vocabulary', { targets: [gpt4o, gpt4] }],
     ['pictures and tools', { isWhole: false }],
+    ['a provider that measures characters itself', { targets: [guessed] }],
+    ['a fallback to one', { fallback: [guessed] }],
   ])('takes a count as a second estimate for %s: the lower one counts', async (_, scene) => {
     expect((await costOf(700, scene)).counted.cost.inputTokens).toBe(707);
     expect((await costOf(1_400, scene)).counted.cost.inputTokens).toBe(1_000);

@@ -43,6 +43,8 @@ export interface ProviderProfile {
    * comes; or the prompt alone (its documentation, read 2026-11). Unknown: the most cautious, the first.
    */
   readonly books: 'prompt_and_max' | 'larger_of_both' | 'as_produced' | 'input_only';
+  /** Whether it admits by an estimate from characters (documented, read 2026-11), whatever a tokenizer would count. */
+  readonly guessesInput?: true;
   /** What a 429 means here whatever it says, where the provider has only one limit. */
   readonly every429?: FailureClass;
   readonly requests?: QuotaHeader;
