@@ -56,9 +56,11 @@ describe('a dimension', () => {
         if (from === Infinity) return;
         const foretold = one.earliestAfter(1, amount, from);
         two.debit(1, from);
-        // The debit may also be the first after a quiet window, and relax what was learned.
+        const real = two.earliest(amount, from);
+        // The debit may also be the first after a quiet window, and relax what was learned: that makes nothing later.
+        expect(real).toBeLessThanOrEqual(foretold + 1e-3);
         if (JSON.stringify(one.snapshot(from).learned) !== JSON.stringify(two.snapshot(from).learned)) return;
-        expect(foretold).toBeCloseTo(two.earliest(amount, from), 3);
+        expect(foretold).toBeCloseTo(real, 3);
       }),
       RUNS,
     );

@@ -63,6 +63,16 @@ export class Pacer implements Gate {
     return Math.max(0, (this.burstMs + this.toleranceMs - owed) / this.perUnitMs);
   }
 
+  /** Most that may leave at once, in units. */
+  get burst(): number {
+    return this.perUnitMs === 0 ? 0 : this.burstMs / this.perUnitMs;
+  }
+
+  /** The burst has become so much smaller though nobody refused: from the next rest on, so that who waits waits no longer. */
+  forgive(units: number, at: Milliseconds): void {
+    if (units > 0 && this.paidAt > at) this.paidAt = Math.max(at, this.paidAt - units * this.perUnitMs);
+  }
+
   /** Whether the burst is as good as used up: whoever comes now is held back by the pace. */
   isTight(at: Milliseconds): boolean {
     return this.perUnitMs > 0 && this.paidAt - at >= 0.9 * this.burstMs;

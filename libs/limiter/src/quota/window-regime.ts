@@ -68,9 +68,11 @@ export class WindowRegime implements Regime {
       this.wantsBurst = this.guard.room(at) > this.learner.knobs.burst;
     }
     if (at < this.learner.nextReview) return;
+    const { burst } = this.pacer;
     this.learner.review(at, this.limit, this.wantsBurst);
     this.wantsBurst = false;
     this.apply(at);
+    this.pacer.forgive(burst - this.pacer.burst, at);
   }
 
   /** A quota of a day teaches nothing but to wait, and what has no limit can be told nothing. */
