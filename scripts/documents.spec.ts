@@ -22,7 +22,7 @@ function found(pattern: RegExp): { path: string; what: string }[] {
   );
 }
 
-const TEXT = new Set(['', '.cjs', '.js', '.json', '.md', '.mjs', '.sh', '.ts', '.yaml', '.yml']);
+const TEXT = new Set(['', '.cjs', '.js', '.json', '.md', '.mjs', '.mts', '.sh', '.ts', '.yaml', '.yml']);
 /** Captured from elsewhere, or written by a tool. */
 const NOT_OURS = ['package-lock.json', 'libs/upstream/fixtures/provider-responses.json'];
 /** Papers that only their authors have, and numbers of sections that nobody else can look up. */

@@ -28,13 +28,9 @@ export {
   type ReserveRequest,
 } from './estimate/token-estimator.js';
 export type { LargestCost, OutputLength, ReservationRule } from './estimate/reservation.js';
-export { fitsAnyway, isInDoubt, type PromptLength, type RouteRoom } from './estimate/doubt.js';
+export { fitsAnyway, isInDoubt, type RouteRoom } from './estimate/doubt.js';
 export { TokenCounter, type CountRequest } from './estimate/token-counter.js';
-export { vocabularyOf, type Encoding, type Vocabulary } from './estimate/vocabulary.js';
-export {
-  WorkerTokenCounter,
-  type CountTrouble,
-  type WorkerTokenCounterParts,
-} from './estimate/exact/worker-token-counter.js';
+export { vocabularyOf, type Encoding } from './estimate/vocabulary.js';
+export { WorkerTokenCounter, type CountTrouble } from './estimate/exact/worker-token-counter.js';
 export { aged, type DimensionState, type RestorableDimension } from './quota/dimension-state.js';
 export type { LimiterSnapshot } from './limiter-snapshot.js';

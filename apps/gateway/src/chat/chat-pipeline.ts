@@ -32,9 +32,9 @@ export interface ChatRooms {
 }
 
 /**
- * The request path, in the order of reading: fair order and conversation (`enter`), its tokens where a guess is not enough,
- * attempts, target and quota (`acquire`), provider (`open`), frames, settlement. Every attempt pays anew, so the loop stands outside the limiter;
- * the turn stands outside the loop, so a retry keeps its age and its conversation's place.
+ * The request path, in the order of reading: fair order and conversation (`enter`), a count where an estimate is not
+ * enough, attempts, target and quota (`acquire`), provider (`open`), frames, settlement. Every attempt pays anew, so the
+ * loop stands outside the limiter; the turn stands outside the loop, so a retry keeps its age and its conversation's place.
  */
 export class ChatPipeline {
   constructor(private readonly rooms: ChatRooms) {}
