@@ -54,7 +54,7 @@ const quantities = {
     1_000_000,
   ).optional(),
   burst: whole(
-    'Requests that may leave at once. Left out: a tenth of requestsPerMinute, at least one.',
+    'Most requests that may leave at once; never exceeded. Left out: a tenth of requestsPerMinute, at least one, and more while none is refused.',
     'requests',
     1,
     MOST_REQUESTS,
