@@ -1,10 +1,11 @@
 import type { Milliseconds, Priority, Tokens } from '@weir/kernel';
 import type { Lease, Leaseholder } from '../leases.js';
-import type { Charge, Vector } from '../ledger/ledger.js';
+import { countsRequests, type Charge, type Vector } from '../ledger/ledger.js';
 import type { Cost } from '../limiter.js';
 import { Lane, PRIORITY_WEIGHTS } from './lane.js';
 import type { ModelClass, Place } from './model-class.js';
 import { RecentUse } from './recent-use.js';
+import { SizeTree, type Found, type When } from './size-tree.js';
 import type { Ticket } from './ticket.js';
 import { WaitingLine } from './waiting-line.js';
 
@@ -48,6 +49,10 @@ export class Flow implements Leaseholder {
   private readonly low = new Lane<FlowTicket>('low');
   /** Kept from the first look for a gap on, until nobody waits: most flows never have one. */
   private bySize: WaitingLine<FlowTicket> | undefined;
+  /** The same where input and output are limited apart. */
+  private sizes: SizeTree<FlowTicket> | undefined;
+  /** More than one kind of tokens is limited: none of them is the smallest for all. */
+  readonly hasManySizes: boolean;
   /** Tickets that stand where their request stood before. */
   private retries = 0;
   private heldByTeam = false;
@@ -58,6 +63,8 @@ export class Flow implements Leaseholder {
     readonly vector: Vector,
   ) {
     this.slots = vector.filter(({ spec }) => spec.unit === 'slots');
+    const kinds = vector.map(({ spec }) => spec.unit).filter((unit) => !countsRequests(unit));
+    this.hasManySizes = new Set(kinds).size > 1;
   }
 
   /** Set where the team's own limit held it back; it then gathers no credit, and its model is not waited for on its behalf. */
@@ -76,6 +83,7 @@ export class Flow implements Leaseholder {
   add(ticket: FlowTicket): void {
     this[ticket.priority].add(ticket, this.time);
     this.bySize?.push(ticket);
+    this.sizes?.push(ticket);
     this.count(ticket, 1);
   }
 
@@ -93,8 +101,8 @@ export class Flow implements Leaseholder {
     if (this.pinned === ticket) this.pinned = undefined;
     this[ticket.priority].drop();
     this.count(ticket, -1);
-    if (this.waiting === 0) this.bySize = undefined;
-    else this.bySize?.tidy(this.waiting);
+    if (this.waiting > 0) this.bySize?.tidy(this.waiting);
+    else this.bySize = this.sizes = undefined;
   }
 
   /** Who goes next. */
@@ -111,6 +119,12 @@ export class Flow implements Leaseholder {
   smallest(): FlowTicket | undefined {
     this.bySize ??= this.inOrderOfSize();
     return this.bySize.first();
+  }
+
+  /** The oldest that may go, whatever its size. */
+  find(when: When<FlowTicket>): Found<FlowTicket> {
+    this.sizes ??= new SizeTree(this.living().sort((a, b) => a.age - b.age));
+    return this.sizes.find(when);
   }
 
   /** Which part of the waiting goes before a newcomer of this priority: its lane's own, and the others' by weight. */
@@ -196,9 +210,12 @@ export class Flow implements Leaseholder {
 
   private inOrderOfSize(): WaitingLine<FlowTicket> {
     const order = new WaitingLine<FlowTicket>(smallerFirst);
-    for (const lane of [this.high, this.normal, this.low])
-      for (const ticket of lane.tickets.living()) order.push(ticket);
+    for (const ticket of this.living()) order.push(ticket);
     return order;
+  }
+
+  private living(): FlowTicket[] {
+    return [this.high, this.normal, this.low].flatMap((lane) => lane.tickets.living());
   }
 
   private count(ticket: FlowTicket, sign: 1 | -1): void {

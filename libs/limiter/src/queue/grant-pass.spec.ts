@@ -2,7 +2,9 @@ import type { Milliseconds, Priority } from '@weir/kernel';
 import * as fc from 'fast-check';
 import { amountOf, blockOf } from '../ledger/ledger.js';
 import { MemoryLedger } from '../ledger/memory-ledger.js';
+import type { Cost } from '../limiter.js';
 import { createDimension } from '../quota/create-dimension.js';
+import type { DimensionSpec } from '../quota/dimension.js';
 import { CHECKED } from '../testing/properties.js';
 import { dimension, TEAMS, WINDOW_MS } from '../testing/scenarios.js';
 import { Awaited } from './awaited.js';
@@ -17,6 +19,7 @@ interface Arrival {
   readonly team: number;
   readonly model: string;
   readonly tokens: number;
+  readonly output?: number;
   readonly priority: Priority;
 }
 
@@ -35,11 +38,8 @@ class Account {
   private readonly queue = new FairQueue();
   private readonly ledger: MemoryLedger;
 
-  constructor(limits: { requests: number; tokens: number; modelTokens: number | undefined }) {
-    const dimensions = [dimension({}, 'requests', limits.requests), dimension({}, 'tokens', limits.tokens)];
-    if (limits.modelTokens !== undefined)
-      dimensions.push(dimension({ model: 'm' }, 'tokens', limits.modelTokens));
-    const make = (spec: (typeof dimensions)[number], at: Milliseconds): ReturnType<typeof createDimension> =>
+  constructor(dimensions: readonly DimensionSpec[]) {
+    const make = (spec: DimensionSpec, at: Milliseconds): ReturnType<typeof createDimension> =>
       createDimension(spec, at, { presumeSpent: false });
     this.ledger = new MemoryLedger(dimensions, make, () => this.now);
   }
@@ -49,12 +49,12 @@ class Account {
   }
 
   /** Time passes, with looks at the times that the pass asks for; then a newcomer comes. */
-  arrive({ afterMs, team, model, tokens, priority }: Arrival, afterLook: () => void): void {
+  arrive({ afterMs, team, model, tokens, output = 0, priority }: Arrival, afterLook: () => void): void {
     this.pass(this.now + afterMs, afterLook);
     const member = TEAMS[team] ?? { id: 'a', weight: 1 };
     const target = { account: 'main', model };
     const flow = this.queue.flow(target, member, () => this.ledger.vector(target, member.id));
-    this.queue.add(this.ticket(flow, tokens, priority));
+    this.queue.add(this.ticket(flow, { inputTokens: tokens, outputTokens: output }, priority));
     this.look();
     afterLook();
   }
@@ -107,8 +107,7 @@ class Account {
     return this.queue.waiting > 0 ? this.passes.run(new Map([['main', this.queue]]), this.now) : Infinity;
   }
 
-  private ticket(flow: Flow, tokens: number, priority: Priority): Waiting {
-    const cost = { inputTokens: tokens, outputTokens: 0 };
+  private ticket(flow: Flow, cost: Cost, priority: Priority): Waiting {
     const ticket: Waiting = {
       flow,
       age: this.tickets.length,
@@ -150,35 +149,62 @@ const arrivals = (model: fc.Arbitrary<string>): fc.Arbitrary<Arrival[]> =>
       team: fc.integer({ min: 0, max: 2 }),
       model,
       tokens: fc.integer({ min: 0, max: 400 }),
+      output: fc.integer({ min: 0, max: 400 }),
       priority: fc.constantFrom<Priority>('high', 'normal', 'low'),
     }),
     { minLength: 2, maxLength: 25 },
   );
 
-const limits = fc.record({
-  requests: fc.integer({ min: 1, max: 20 }),
-  tokens: fc.integer({ min: 400, max: 2_000 }),
-  modelTokens: fc.option(fc.integer({ min: 400, max: 1_000 }), { nil: undefined }),
-});
+const limits = fc
+  .record({
+    requests: fc.integer({ min: 1, max: 20 }),
+    tokens: fc.integer({ min: 800, max: 2_000 }),
+    modelTokens: fc.option(fc.integer({ min: 800, max: 1_200 }), { nil: undefined }),
+  })
+  .map(({ requests, tokens, modelTokens }) => [
+    dimension({}, 'requests', requests),
+    dimension({}, 'tokens', tokens),
+    ...(modelTokens === undefined ? [] : [dimension({ model: 'm' }, 'tokens', modelTokens)]),
+  ]);
+
+const separateLimits = fc
+  .record({
+    requests: fc.integer({ min: 3, max: 20 }),
+    input: fc.integer({ min: 400, max: 1_500 }),
+    output: fc.integer({ min: 400, max: 1_500 }),
+    modelOutput: fc.option(fc.integer({ min: 400, max: 1_000 }), { nil: undefined }),
+  })
+  .map(({ requests, input, output, modelOutput }) => [
+    dimension({}, 'requests', requests),
+    dimension({}, 'input_tokens', input),
+    dimension({}, 'output_tokens', output),
+    ...(modelOutput === undefined ? [] : [dimension({ model: 'm' }, 'output_tokens', modelOutput)]),
+  ]);
 
 describe('grant pass', () => {
-  it('property 6: who fits, moves nobody’s eta and borrows from nobody is granted at this instant', () => {
-    fc.assert(
-      fc.property(limits, arrivals(fc.constantFrom('m', 'n')), (limit, list) => {
-        const account = new Account(limit);
-        const nobodyForgotten = (): void => {
-          for (const ticket of account.waiting) {
-            if (!account.fits(ticket) || account.reservations.delayedBy(ticket, account.now)) continue;
-            expect(account.borrows(ticket)).toBe(true);
-          }
-        };
-        for (const arrival of list) account.arrive(arrival, nobodyForgotten);
-        account.pass(Infinity, nobodyForgotten);
-        expect(account.waiting.length).toBe(0);
-      }),
-      CHECKED,
-    );
-  });
+  it.each([
+    { tokens: 'together', limits },
+    { tokens: 'input and output apart', limits: separateLimits },
+  ])(
+    'property 6: who fits, moves nobody’s eta and borrows from nobody is granted at this instant; $tokens',
+    (given) => {
+      fc.assert(
+        fc.property(given.limits, arrivals(fc.constantFrom('m', 'n')), (limit, list) => {
+          const account = new Account(limit);
+          const nobodyForgotten = (): void => {
+            for (const ticket of account.waiting) {
+              if (!account.fits(ticket) || account.reservations.delayedBy(ticket, account.now)) continue;
+              expect(account.borrows(ticket)).toBe(true);
+            }
+          };
+          for (const arrival of list) account.arrive(arrival, nobodyForgotten);
+          account.pass(Infinity, nobodyForgotten);
+          expect(account.waiting.length).toBe(0);
+        }),
+        CHECKED,
+      );
+    },
+  );
 
   it('property 8: a head is granted by its eta, and its eta never moves later', () => {
     fc.assert(

@@ -4,7 +4,8 @@ import type { Awaited } from './awaited.js';
 import { lentTo, yields } from './entitlements.js';
 import type { FairQueue } from './fair-queue.js';
 import type { Flow, FlowTicket } from './flow.js';
-import type { Reservations } from './reservations.js';
+import type { Reservations, Wanted } from './reservations.js';
+import type { When } from './size-tree.js';
 
 /**
  * One look through an account's order: everything is granted that fits, in order, and that moves no reservation.
@@ -102,6 +103,7 @@ export class GrantPass {
   /** Behind a blocked head, the smallest ones of its flow may fit. */
   private fillGap(head: FlowTicket, queue: FairQueue, now: Milliseconds): Milliseconds {
     const { flow } = head;
+    if (flow.hasManySizes) return this.fillGaps(head, queue, now);
     for (let small = flow.smallest(); small !== undefined && small !== head; small = flow.smallest()) {
       const block = blockOf(flow.vector, small.cost, now);
       if (block) {
@@ -112,6 +114,22 @@ export class GrantPass {
       if (until !== undefined || !small.grant(now)) return until ?? Infinity;
     }
     return Infinity;
+  }
+
+  /** The same where input and output are limited apart, and the smallest in one way may be the largest in the other. */
+  private fillGaps(head: FlowTicket, queue: FairQueue, now: Milliseconds): Milliseconds {
+    const { flow } = head;
+    const when: When<FlowTicket> = (cost, ticket) => {
+      if (ticket === head) return Infinity;
+      const block = blockOf(flow.vector, cost, now);
+      if (ticket && !block) return this.heldUntil(ticket, queue, now);
+      if (block) this.awaited.add(block.dimension);
+      return this.delays(ticket ?? { flow, cost }, now) ? Infinity : block?.at;
+    };
+    for (;;) {
+      const { ticket, at } = flow.find(when);
+      if (!ticket?.grant(now)) return at;
+    }
   }
 
   /** Until when a ticket that may fit is held back for another's sake; undefined where it is not. */
@@ -133,7 +151,7 @@ export class GrantPass {
   }
 
   /** Whether somebody is held back for another's sake: until when depends on every dimension of the other. */
-  private delays(ticket: FlowTicket, now: Milliseconds): boolean {
+  private delays(ticket: Wanted, now: Milliseconds): boolean {
     const delays = this.reservations.delayedBy(ticket, now);
     if (delays) this.awaited.addAll();
     return delays;
