@@ -186,6 +186,9 @@ it('does not hold its process', async () => {
       clearInterval(held);
     });`;
   const options = ['--import', 'tsx', '--eval', program];
-  const { stdout } = await promisify(execFile)(process.execPath, options, { cwd: process.cwd() });
+  const { stdout } = await promisify(execFile)(process.execPath, options, {
+    cwd: process.cwd(),
+    timeout: 20_000,
+  });
   expect(stdout).toBe('2\n');
 });
