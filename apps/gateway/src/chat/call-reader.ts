@@ -140,7 +140,7 @@ export function unknownModel(model: string): GatewayError {
   const name = model.length > 100 ? `${model.slice(0, 100)}…` : model;
   return new GatewayError(
     'model_not_found',
-    `No model is called ${JSON.stringify(name)} here. Use a model of the gateway's configuration.`,
+    `No model is called ${JSON.stringify(name)} here. GET /v1/models lists those there are.`,
     { param: 'model' },
   );
 }
