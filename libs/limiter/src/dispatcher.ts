@@ -13,6 +13,7 @@ import type { Leases } from './leases.js';
 import {
   blockOf,
   correctionOf,
+  isCost,
   pausedUntil,
   tooLargeFor,
   type Charge,
@@ -29,7 +30,7 @@ import type { Flow } from './queue/flow.js';
 import { GrantPass } from './queue/grant-pass.js';
 import { Reservations } from './queue/reservations.js';
 import { WaitingLine } from './queue/waiting-line.js';
-import { draining, expired, neverFits, spokenFor, tooLate } from './refusals.js';
+import { draining, expired, neverFits, notACost, spokenFor, tooLate } from './refusals.js';
 import type { Member, Teams } from './teams.js';
 import type { PacedTurn } from './turn.js';
 import { Waiter, type WaitDesk } from './waiter.js';
@@ -84,6 +85,7 @@ export class Dispatcher implements WaitDesk {
   /** A permit now, or a wait in the order. */
   acquire(turn: PacedTurn, ask: Ask, signal: AbortSignal | undefined): Promise<Permit> {
     if (signal?.aborted) return Promise.reject(abortReason(signal));
+    if (!isCost(ask.cost)) return Promise.reject(notACost(ask.cost));
     if (turn.left || turn.wait)
       return Promise.reject(new Error('A turn acquires one permit at a time, until it leaves.'));
     if (this.draining) return Promise.reject(draining());

@@ -10,7 +10,7 @@ import type { CallIdentity, GatewayError, Milliseconds, Target, Tokens } from '@
 export interface Limiter {
   /**
    * Takes a place in the order; once per request, synchronously. Nothing is debited yet.
-   * @throws GatewayError `queue_full` | `draining`
+   * @throws GatewayError `queue_full` | `draining` | `internal` where the deadline is no number
    */
   enter(call: LimiterCall): Turn;
   /** When an attempt asked for now would be granted, without side effect. Infinity where it can never be. */
@@ -42,7 +42,7 @@ export interface Ask {
   readonly cost: Cost;
 }
 
-/** What one attempt reserves. One request and one slot are implied. */
+/** What one attempt reserves: finite, from zero on. One request and one slot are implied. */
 export interface Cost {
   readonly inputTokens: Tokens;
   readonly outputTokens: Tokens;
@@ -55,7 +55,8 @@ export interface Turn {
    * and keeps its age and its conversation's turn.
    * @param signal leaves the queue at once; no dimension is touched. Rejects with the signal's reason. Left out: it waits
    * until it is granted, refused or left
-   * @throws GatewayError `cost_exceeds_capacity` | `wait_exceeds_deadline` | `team_share_exceeded` | `draining`
+   * @throws GatewayError `cost_exceeds_capacity` | `wait_exceeds_deadline` | `team_share_exceeded` | `draining` | `internal` where
+   * the cost is none
    */
   acquire(ask: Ask, signal?: AbortSignal): Promise<Permit>;
   /** Gives up the place and lets the conversation go on. Idempotent. A permit that is still out stays valid. */
@@ -86,7 +87,7 @@ export interface Permit {
   cancel(): Ending;
 }
 
-/** Tokens that an attempt used. `undefined` means that nobody knows: the reservation stands. */
+/** Tokens that an attempt used. `undefined`, or no finite number from zero on, means that nobody knows: the reservation stands. */
 export interface Usage {
   readonly inputTokens: Tokens | undefined;
   readonly outputTokens: Tokens | undefined;

@@ -18,7 +18,7 @@ import { quotaView } from './quota-view.js';
 import { Conversations } from './queue/conversations.js';
 import type { Team } from './queue/flow.js';
 import type { Dimension } from './quota/dimension.js';
-import { draining, queueFull } from './refusals.js';
+import { draining, notADeadline, queueFull } from './refusals.js';
 import { Settlements } from './settlements.js';
 import { dimensionStatus, flowStatuses } from './status.js';
 import { Teams } from './teams.js';
@@ -102,6 +102,7 @@ export class PacedLimiter implements Limiter {
 
   enter(call: LimiterCall): Turn {
     if (this.dispatcher.draining) throw draining();
+    if (Number.isNaN(call.deadline)) throw notADeadline();
     const { team, conversation } = call.identity;
     const member = this.teams.of(team);
     const { maxDepth, maxDepthPerTeam } = this.parts.queue;

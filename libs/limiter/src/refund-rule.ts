@@ -1,4 +1,4 @@
-import type { FailureClass, GatewayError } from '@weir/kernel';
+import type { FailureClass, GatewayError, Tokens } from '@weir/kernel';
 import type { Charge } from './ledger/ledger.js';
 import type { Cost, Ending, Refund, RefundReason, Usage } from './limiter.js';
 
@@ -44,9 +44,14 @@ export function isThrottle(failure: FailureClass | undefined): boolean {
 export function settledVerdict(reserved: Cost, usage: Usage): Verdict {
   return verdict('settled', reserved, 'overestimate', {
     requests: 1,
-    inputTokens: usage.inputTokens ?? reserved.inputTokens,
-    outputTokens: usage.outputTokens ?? reserved.outputTokens,
+    inputTokens: known(usage.inputTokens) ?? reserved.inputTokens,
+    outputTokens: known(usage.outputTokens) ?? reserved.outputTokens,
   });
+}
+
+/** Undefined for what no answer can have used: below zero, without end, or no number. */
+function known(tokens: Tokens | undefined): Tokens | undefined {
+  return tokens !== undefined && tokens >= 0 && tokens < Infinity ? tokens : undefined;
 }
 
 /** The attempt failed before any output. */

@@ -35,6 +35,19 @@ export function draining(): GatewayError {
   );
 }
 
+/** What is asked for cannot be counted: a fault of the caller's, and not of the request's. */
+export function notACost({ inputTokens, outputTokens }: Cost): GatewayError {
+  return new GatewayError(
+    'internal',
+    `A cost is two finite numbers of tokens, none below zero: not ${inputTokens} and ${outputTokens}.`,
+  );
+}
+
+/** A time that cannot be compared would never come. */
+export function notADeadline(): GatewayError {
+  return new GatewayError('internal', 'A deadline is a number of milliseconds.');
+}
+
 /** No window can ever hold this cost. */
 export function neverFits({ spec, largest }: Dimension, cost: Cost): GatewayError {
   const amount = amountOf(spec.unit, cost);

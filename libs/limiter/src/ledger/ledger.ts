@@ -56,6 +56,11 @@ export function amountOf(unit: DimensionUnit, cost: Cost): number {
   }
 }
 
+/** Whether a cost can be counted. */
+export function isCost({ inputTokens, outputTokens }: Cost): boolean {
+  return inputTokens >= 0 && outputTokens >= 0 && inputTokens + outputTokens < Infinity;
+}
+
 /** What has to be added to a debit so that it shows the charge. Negative gives room back. */
 export function correctionOf(unit: DimensionUnit, cost: Cost, charge: Charge): number {
   switch (unit) {
