@@ -39,7 +39,8 @@ function regimeOf(spec: DimensionSpec, log: SlotLog, now: Milliseconds): Regime 
     : new WindowRegime(spec, log, now);
 }
 
-/** W and the widest delay spread that may be learned. */
-function longestSpan(spec: DimensionSpec): Milliseconds {
-  return spec.windowMs + Math.max(MAX_SPREAD_MS, spec.delaySpreadMs);
+/** W, or a declared quantum that is longer, and the widest delay spread that may be learned. */
+function longestSpan({ windowMs, shape, delaySpreadMs }: DimensionSpec): Milliseconds {
+  const longest = shape.kind === 'quantum' ? Math.max(windowMs, shape.quantumMs) : windowMs;
+  return longest + Math.max(MAX_SPREAD_MS, delaySpreadMs);
 }

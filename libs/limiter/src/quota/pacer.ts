@@ -73,6 +73,11 @@ export class Pacer implements Gate {
     if (units > 0 && this.paidAt > at) this.paidAt = Math.max(at, this.paidAt - units * this.perUnitMs);
   }
 
+  /** The burst has become so much larger because somebody refused: from the next rest on, so that nobody goes sooner for it. */
+  owe(units: number, at: Milliseconds): void {
+    if (units > 0) this.paidAt = Math.max(this.paidAt, at) + units * this.perUnitMs;
+  }
+
   /** Whether the burst is as good as used up: whoever comes now is held back by the pace. */
   isTight(at: Milliseconds): boolean {
     return this.perUnitMs > 0 && this.paidAt - at >= 0.9 * this.burstMs;

@@ -87,7 +87,11 @@ export class WindowRegime implements Regime {
       middleCount: this.spentIn(windowMs / 6, at),
       recentCount: this.spentIn(windowMs / 60, at),
     });
-    if (event) this.apply(at);
+    if (event) {
+      const { burst } = this.pacer;
+      this.apply(at);
+      this.pacer.owe(this.pacer.burst - burst, at);
+    }
     this.pacer.empty(at + Math.min(hintMs ?? 0, MAX_HINT_MS));
   }
 

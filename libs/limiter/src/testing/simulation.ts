@@ -226,7 +226,7 @@ function end(permit: Permit, outcome: Exclude<Outcome, { kind: 'leak' }>): Endin
   );
 }
 
-/** Enough for a grant to be seen. */
+/** Enough for a grant to be seen, and for the refusal of one that waits for another to leave. */
 async function microtasks(): Promise<void> {
-  for (let i = 0; i < 4; i += 1) await Promise.resolve();
+  for (let i = 0; i < 8; i += 1) await Promise.resolve();
 }
