@@ -117,12 +117,12 @@ export class PacedLimiter implements Limiter {
 
   eta(call: CallIdentity, ask: Ask): Milliseconds {
     const flow = this.dispatcher.flow(ask.target, this.teams.of(call.team));
-    return this.dispatcher.expectation(flow, call.priority, ask.cost, this.parts.clock.now()).at;
+    return this.dispatcher.expectation(flow, call.priority, ask.cost, this.now()).at;
   }
 
   quota(call: CallIdentity, target: Target): QuotaView {
     const { vector } = this.dispatcher.flow(target, this.teams.of(call.team));
-    return quotaView(vector, this.parts.clock.now());
+    return quotaView(vector, this.now());
   }
 
   observe(target: Target, { limitRequests, limitTokens }: QuotaObservation): void {
@@ -137,7 +137,7 @@ export class PacedLimiter implements Limiter {
   }
 
   status(): LimiterStatus {
-    const now = this.parts.clock.now();
+    const now = this.now();
     const queues = [...this.dispatcher.queues.values()];
     return {
       waiting: this.dispatcher.waiting,
@@ -161,6 +161,13 @@ export class PacedLimiter implements Limiter {
   /** Continues where the last process ended, instead of supposing that a whole window was spent. Before the first call. */
   restore(snapshot: LimiterSnapshot): void {
     restoreSnapshot(this.parts.ledger, this.parts.clock, snapshot);
+  }
+
+  /** The present, for whoever asks: slots whose lease ran out are free, also while nobody waits for them. */
+  private now(): Milliseconds {
+    const now = this.parts.clock.now();
+    this.leases.reap(now);
+    return now;
   }
 
   private leave(turn: PacedTurn): void {

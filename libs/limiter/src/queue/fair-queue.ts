@@ -12,6 +12,8 @@ export class FairQueue {
   waiting = 0;
   /** What blocked the whole account when it was last looked at. */
   boundBy: string | undefined;
+  /** Set while one pass of grants has nothing more to look for. */
+  private closed = false;
   /** Tag last served. */
   private time = 0;
   private readonly aside: Flow[] = [];
@@ -101,17 +103,32 @@ export class FairQueue {
     this.aside.push(flow);
   }
 
-  /** Nothing of this model, or of any, can go in this pass. */
-  close(model?: ModelClass<Flow>): void {
-    if (model) model.closed = true;
-    else for (const each of this.models.values()) each.closed = true;
+  /** Nothing of this model, or of any, can go in this pass, for want of room in a dimension. */
+  close(boundBy: string, model?: ModelClass<Flow>): void {
+    if (model) {
+      model.boundBy = boundBy;
+      model.closed = true;
+      return;
+    }
+    this.boundBy = boundBy;
+    this.closed = true;
+    for (const each of this.models.values()) {
+      if (!each.closed) each.boundBy = undefined;
+      each.closed = true;
+    }
   }
 
   /** Ends a pass. */
   rewind(): void {
     for (const flow of this.aside) flow.putBack();
     this.aside.length = 0;
-    for (const model of this.models.values()) model.closed = false;
+    // What did not block in this pass does not any more.
+    if (!this.closed) this.boundBy = undefined;
+    this.closed = false;
+    for (const model of this.models.values()) {
+      if (!model.closed) model.boundBy = undefined;
+      model.closed = false;
+    }
   }
 
   /** Where a flow stands in the account's time, for estimates. */

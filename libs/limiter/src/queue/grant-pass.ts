@@ -160,11 +160,6 @@ export class GrantPass {
 
 function closeBehind(flow: Flow, queue: FairQueue, { dimension }: Block): void {
   const { id, scope } = dimension.spec;
-  if (scope === 'account') {
-    queue.boundBy = id;
-    queue.close();
-  } else if (scope === 'model') {
-    flow.model.boundBy = id;
-    queue.close(flow.model);
-  }
+  if (scope === 'account') queue.close(id);
+  else if (scope === 'model') queue.close(id, flow.model);
 }
