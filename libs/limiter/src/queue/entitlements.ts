@@ -52,6 +52,8 @@ function lentUntil(
   queue: FairQueue,
   now: Milliseconds,
 ): Milliseconds | undefined {
+  const spare = dimension.spare(now);
+  if (amount + wantedOf(queue, flow, dimension) <= spare) return undefined;
   const used = usedBy(flow, index, now);
   const share = fairShare(flow, dimension, queue, now);
   if (used < share) return undefined;
@@ -61,9 +63,17 @@ function lentUntil(
     if (!isEntitled(model, flow) || servedOf(model, index, now) >= used / flow.team.weight) continue;
     claimed += usable(model, dimension, now);
   }
-  if (amount + claimed <= dimension.spare(now) + TINY) return undefined;
+  if (amount + claimed <= spare + TINY) return undefined;
   const own = flow.recent?.below(share, index, now) ?? Infinity;
   return Math.min(own, dimension.spareAt(amount + claimed, now));
+}
+
+/** No entitlement is more than what waits: where there is room for all of it, nobody has to count. */
+function wantedOf(queue: FairQueue, flow: Flow, dimension: Dimension): number {
+  let sum = 0;
+  for (const model of queue.models.values())
+    if (isEntitled(model, flow)) sum += loadOn(dimension, model.demand);
+  return sum;
 }
 
 /** What the waiting of a model may still use of a dimension, before another of its limits stops it. */

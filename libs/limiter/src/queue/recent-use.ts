@@ -14,6 +14,9 @@ const SLOTS_PER_WINDOW = 32;
  */
 export class RecentUse {
   private readonly logs: readonly SlotLog[];
+  /** Sums as of one instant, below zero where none was asked for: a look asks several times. */
+  private readonly sums: Float64Array;
+  private summedAt: Milliseconds = NaN;
 
   /** @param shared rates with a window */
   constructor(
@@ -21,14 +24,17 @@ export class RecentUse {
     now: Milliseconds,
   ) {
     this.logs = shared.map(({ spec }) => new SlotLog(spec.windowMs, windowOf(spec), now, SLOTS_PER_WINDOW));
+    this.sums = new Float64Array(shared.length);
   }
 
   add(cost: Cost, now: Milliseconds): void {
+    this.summedAt = NaN;
     this.logs.forEach((log, index) => log.add(log.slotAt(now), this.amount(index, cost)));
   }
 
   /** An attempt of `madeAt` cost something else than it reserved. */
   correct(cost: Cost, charge: Charge, madeAt: Milliseconds): void {
+    this.summedAt = NaN;
     this.shared.forEach(({ spec: { unit } }, index) => {
       const log = this.logs[index];
       const slot = log?.slotAt(madeAt) ?? -Infinity;
@@ -38,8 +44,16 @@ export class RecentUse {
 
   /** @param index of the dimension among the shared ones */
   of(index: number, now: Milliseconds): number {
+    if (now !== this.summedAt) {
+      this.sums.fill(-1);
+      this.summedAt = now;
+    }
+    const known = this.sums[index] ?? 0;
+    if (known >= 0) return known;
     const [log, from] = this.window(index, now);
-    return log?.sum(from, log.newest) ?? 0;
+    const sum = log?.sum(from, log.newest) ?? 0;
+    this.sums[index] = sum;
+    return sum;
   }
 
   /** When less than `level` of the window is left, if nothing is added. */
