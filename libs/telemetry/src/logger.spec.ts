@@ -44,7 +44,9 @@ describe('logger', () => {
       const text = fc.string({ unit: 'binary', maxLength: 60 });
       const value = fc.oneof(text, fc.double(), fc.integer(), fc.boolean(), fc.constantFrom(null, undefined));
       const fields = fc.dictionary(fc.stringMatching(/^f_[a-z_]{1,9}$/), value, { noNullPrototype: true });
-      const property = fc.property(fields, fc.string(), (some, event) => {
+      const time = fc.integer({ min: 0, max: 4_000_000_000_000 });
+      const property = fc.property(fields, fc.string(), time, (some, event, now) => {
+        jest.setSystemTime(now);
         log.info(event, some);
         reference.info(some, event);
         expect(ours.pop()).toBe(theirs.pop());

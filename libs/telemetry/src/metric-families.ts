@@ -6,6 +6,11 @@ interface Branch<Series> {
   series?: { readonly labels: readonly string[]; readonly value: Series };
 }
 
+function areSame(some: readonly string[], others: readonly string[]): boolean {
+  for (let at = 0; at < some.length; at += 1) if (some[at] !== others[at]) return false;
+  return some.length === others.length;
+}
+
 /** One series as it is read. */
 export interface Reading<Series> {
   /** In the order of the description's labels; `undefined` in the overflow series. */
@@ -18,6 +23,8 @@ abstract class Family<Series> {
   private readonly root: Branch<Series> = { next: new Map() };
   private readonly all: Reading<Series>[] = [];
   private overflow: Series | undefined;
+  /** What was asked for last: most requests are like the one before, and a walk touches much memory that nobody else does. */
+  private latest: Reading<Series> | undefined;
 
   constructor(
     readonly description: MetricDescription,
@@ -43,6 +50,8 @@ abstract class Family<Series> {
 
   /** The same; a list that is there already is not copied to be handed on. */
   protected find(labels: readonly string[]): Series {
+    const { latest } = this;
+    if (latest?.labels !== undefined && areSame(latest.labels, labels)) return latest.value;
     let branch = this.root;
     for (const label of labels) {
       let below = branch.next.get(label);
@@ -52,7 +61,9 @@ abstract class Family<Series> {
       }
       branch = below;
     }
-    return branch.series?.value ?? this.sprout(branch, labels);
+    if (branch.series === undefined) return this.sprout(branch, labels);
+    this.latest = branch.series;
+    return branch.series.value;
   }
 
   private sprout(branch: Branch<Series>, labels: readonly string[]): Series {

@@ -17,9 +17,14 @@ export interface RecorderOptions {
   readonly exportRatio: number;
 }
 
+/** How long the distance between the two clocks is believed. */
+const OFFSET_MS: Milliseconds = 1_000;
+
 /** Starts spans and hands them to its sinks when they end. */
 export class SpanRecorder implements SpanOrigin {
   private readonly clock: Clock;
+  private offset: Milliseconds = 0;
+  private offsetUntil: Milliseconds = -Infinity;
   /** Where ids are made; as numbers and as bytes. */
   private readonly words = new Uint32Array(4);
   private readonly bytes = Buffer.from(this.words.buffer);
@@ -56,8 +61,18 @@ export class SpanRecorder implements SpanOrigin {
     return {
       traceId,
       flags: isWanted ? TraceFlags.SAMPLED : this.flagsOf(traceId),
-      epochOffset: this.clock.epochNow() - this.clock.now(),
+      epochOffset: this.epochOffset(),
     };
+  }
+
+  /** Read from both clocks once a second: they drift apart by less in that time than a span can show. */
+  private epochOffset(): Milliseconds {
+    const now = this.clock.now();
+    if (now >= this.offsetUntil) {
+      this.offset = this.clock.epochNow() - now;
+      this.offsetUntil = now + OFFSET_MS;
+    }
+    return this.offset;
   }
 
   /** The last 32 bits of a trace id are random (W3C trace context, level 2), so every replica decides alike. */

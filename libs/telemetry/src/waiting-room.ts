@@ -30,9 +30,13 @@ export class WaitingRoom {
   }
 
   private room(model: string, priority: string): Roster<Milliseconds> {
+    return this.stays.get(model)?.get(priority) ?? this.newRoom(model, priority);
+  }
+
+  private newRoom(model: string, priority: string): Roster<Milliseconds> {
     const byPriority = this.stays.get(model) ?? new Map<string, Roster<Milliseconds>>();
     this.stays.set(model, byPriority);
-    const room = byPriority.get(priority) ?? new Roster<Milliseconds>();
+    const room = new Roster<Milliseconds>();
     byPriority.set(priority, room);
     return room;
   }
