@@ -30,6 +30,18 @@ describe('LineBatch', () => {
     expect(clock.armed).toBe(0);
   });
 
+  it('makes lines when they leave, in their place, and does not wait for many of them either', () => {
+    const { batch, written } = setUp();
+    const make = jest.fn(() => 'b\n');
+    for (const line of ['a\n', make, 'c\n']) batch.write(line);
+    expect(make).not.toHaveBeenCalled();
+    batch.flush();
+    expect(written).toEqual(['a\nb\nc\n']);
+    for (let count = 0; count < 120; count += 1) batch.write(make);
+    expect(written[1]).toBe('b\n'.repeat(120));
+    expect(clock.armed).toBe(0);
+  });
+
   it('lets everything leave when it is told to, once', () => {
     const { batch, written } = setUp();
     batch.flush();

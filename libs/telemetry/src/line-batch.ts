@@ -10,12 +10,19 @@ const BATCH_LENGTH = 60_000;
 /** And when its first line is as old as this. */
 const BATCH_MS: Milliseconds = 100;
 
+/** A line with its line break, or what makes it when it leaves. */
+export type Line = string | (() => string);
+
+/** How long lines that are still to be made are taken to be, in characters: those of requests are about this long. */
+const USUAL_LENGTH = 500;
+
 /**
  * Lines that leave together: to hand one to a thread that may wait for a reader costs more than to make it. They are joined in one piece,
- * since a string that grows line by line is read twice by whoever writes it.
+ * since a string that grows line by line is read twice by whoever writes it. To make them together costs a fraction of what it
+ * costs to make one between two requests.
  */
 export class LineBatch {
-  private lines: string[] = [];
+  private lines: Line[] = [];
   private length = 0;
   private timer: Timer | undefined;
 
@@ -24,10 +31,9 @@ export class LineBatch {
     private readonly timers: Timers,
   ) {}
 
-  /** @param line with its line break */
-  write(line: string): void {
+  write(line: Line): void {
     this.lines.push(line);
-    this.length += line.length;
+    this.length += typeof line === 'string' ? line.length : USUAL_LENGTH;
     if (this.length >= BATCH_LENGTH) this.flush();
     else
       this.timer ??= this.timers.after(BATCH_MS, () => {
@@ -40,9 +46,14 @@ export class LineBatch {
     this.timer?.cancel();
     this.timer = undefined;
     if (this.lines.length === 0) return;
-    const lines = this.lines.join('');
+    const lines = this.lines.map(textOf).join('');
     this.lines = [];
     this.length = 0;
     this.sink.write(lines);
   }
+}
+
+/** What a line says. */
+export function textOf(line: Line): string {
+  return typeof line === 'string' ? line : line();
 }

@@ -1,6 +1,6 @@
 import { GatewayError, systemClock, systemTimers } from '@weir/kernel';
 import { pino } from 'pino';
-import { LineBatch, type LineSink } from './line-batch.js';
+import { LineBatch, textOf, type Line } from './line-batch.js';
 
 /** What a line may hold: names and numbers. */
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -42,7 +42,7 @@ const CENSORED_LEVELS = 2;
 /** JSON lines by pino: time in ISO 8601, level as a word, secrets and content censored. */
 export function createLogger(options: LoggerOptions): Logger {
   const { service, level = 'info', write } = options;
-  const out = write === undefined ? standardOutput() : { write, flush: () => undefined };
+  const out = write === undefined ? standardOutput() : immediate(write);
   const isoTime = isoTimes();
   const log = pino(
     {
@@ -71,11 +71,22 @@ export function createLogger(options: LoggerOptions): Logger {
   };
 }
 
+type Output = Pick<LineBatch, 'write' | 'flush'>;
+
+function immediate(write: (line: string) => void): Output {
+  return {
+    write: (line) => {
+      write(textOf(line));
+    },
+    flush: () => undefined,
+  };
+}
+
 /**
  * Lines of requests leave in batches, so that nobody is held up where nobody reads. Warnings and errors leave at once, and
  * so does everything at the process's end.
  */
-function standardOutput(): LineSink & Pick<LineBatch, 'flush'> {
+function standardOutput(): Output {
   const destination = pino.destination({ dest: 1, sync: false });
   const batch = new LineBatch(destination, systemTimers);
   process.once('exit', () => {
@@ -89,12 +100,16 @@ function standardOutput(): LineSink & Pick<LineBatch, 'flush'> {
  * What pino makes of an `info` whose fields are words and numbers, as that of every request is: from one native call, where
  * pino walks through the fields and leaves 12 KB of garbage (pino 10.4, 2026-11).
  */
-function flatLines(service: string, isoTime: () => string): (event: string, fields: LogFields) => string {
+function flatLines(service: string, isoTime: () => string): (event: string, fields: LogFields) => Line {
   const base = `,"service":${JSON.stringify(service)}`;
-  return (event, fields) => {
+  const lineOf = (time: string, event: string, fields: LogFields): string => {
     const body = JSON.stringify(fields).slice(1, -1);
     const separator = body === '' ? '' : ',';
-    return `{"level":"info"${isoTime()}${base}${separator}${body},"event":${JSON.stringify(event)}}\n`;
+    return `{"level":"info"${time}${base}${separator}${body},"event":${JSON.stringify(event)}}\n`;
+  };
+  return (event, fields) => {
+    const time = isoTime();
+    return () => lineOf(time, event, fields);
   };
 }
 

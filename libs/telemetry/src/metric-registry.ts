@@ -24,6 +24,7 @@ const SERIES_LIMIT = 20_000;
 export class MetricRegistry implements MetricProducer {
   private readonly families: (CounterFamily | HistogramFamily | GaugeFamily)[] = [];
   private readonly startedAt: HrTime;
+  private settle: () => void = () => undefined;
 
   constructor(
     private readonly clock: Clock,
@@ -47,7 +48,13 @@ export class MetricRegistry implements MetricProducer {
     return this.added(new GaugeFamily(description, read));
   }
 
+  /** @param settle called before each collection, to count what has happened and is not counted yet */
+  beforeCollecting(settle: () => void): void {
+    this.settle = settle;
+  }
+
   async collect(): Promise<CollectionResult> {
+    this.settle();
     const endTime = toHrTime(this.clock.epochNow());
     const errors: unknown[] = [];
     const metrics: MetricData[] = [];

@@ -15,6 +15,7 @@ import type { RetryObserver } from '@weir/retry';
 import type { StreamClient } from '@weir/upstream';
 import type { FastifyInstance } from 'fastify';
 import { EventLoopMetrics } from './event-loop.js';
+import { GatheredSpans } from './gathered-spans.js';
 import { HealthMetrics, type HealthReading } from './health-metrics.js';
 import { Instruments } from './instruments.js';
 import { LabelGuard, type ConfiguredLabels } from './label-guard.js';
@@ -98,6 +99,7 @@ const OFF: Telemetry = {
 
 class RunningTelemetry implements Telemetry {
   private readonly recorder: SpanRecorder;
+  private readonly gathered: GatheredSpans;
   private readonly traces: RequestTraces;
   private readonly spans: ServerSpans;
   private readonly limiterMetrics: LimiterMetrics;
@@ -132,11 +134,15 @@ class RunningTelemetry implements Telemetry {
       time,
       logger: options.logger,
     });
+    this.gathered = new GatheredSpans([new SpanMetrics(instruments, guard), ...this.way.sinks], time);
+    registry.beforeCollecting(() => {
+      this.gathered.flush();
+    });
     this.recorder = new SpanRecorder({
       clock: time,
       random: options.random ?? systemRandom,
       exportRatio: options.exportRatio ?? 1,
-      sinks: [new SpanMetrics(instruments, guard), ...this.way.sinks, ...(options.sinks ?? [])],
+      sinks: [this.gathered, ...(options.sinks ?? [])],
     });
     this.traces = new RequestTraces(accounts);
     this.spans = new ServerSpans(this.recorder, this.traces, options.logger);
@@ -182,6 +188,7 @@ class RunningTelemetry implements Telemetry {
   async shutdown(withinMs?: Milliseconds): Promise<void> {
     this.stopUndiciSpans();
     this.eventLoop.stop();
+    this.gathered.flush();
     await this.way.shutdown(withinMs);
     context.disable();
   }

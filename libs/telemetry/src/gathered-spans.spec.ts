@@ -1,0 +1,54 @@
+import { seededRandom } from '@weir/kernel';
+import { FakeClock } from '@weir/testing';
+import { GatheredSpans } from './gathered-spans.js';
+import { SpanRecorder, type SpanSink } from './span-recorder.js';
+
+describe('GatheredSpans', () => {
+  function setUp(): {
+    told: string[];
+    gathered: GatheredSpans;
+    clock: FakeClock;
+    end: (name: string) => void;
+  } {
+    const clock = new FakeClock();
+    const told: string[] = [];
+    const sink = (which: string): SpanSink => ({ ended: ({ name }) => told.push(`${which} ${name}`) });
+    const gathered = new GatheredSpans([sink('one'), sink('two')], clock);
+    const recorder = new SpanRecorder({ clock, random: seededRandom(1), sinks: [gathered], exportRatio: 1 });
+    const end = (name: string): void => {
+      recorder.start(name, { parent: undefined }).end();
+    };
+    return { told, gathered, clock, end };
+  }
+
+  it('tells each sink of all of them, in order, after a moment', async () => {
+    const { told, clock, end } = setUp();
+    end('a');
+    await clock.advance(60);
+    end('b');
+    expect(told).toEqual([]);
+    await clock.advance(40);
+    expect(told).toEqual(['one a', 'one b', 'two a', 'two b']);
+    expect(clock.armed).toBe(0);
+  });
+
+  it('does not wait where there are many', () => {
+    const { told, clock, end } = setUp();
+    for (let count = 0; count < 255; count += 1) end('x');
+    expect(told).toEqual([]);
+    end('x');
+    expect(told).toHaveLength(512);
+    expect(clock.armed).toBe(0);
+  });
+
+  it('keeps nothing back from whoever flushes', async () => {
+    const { told, gathered, clock, end } = setUp();
+    gathered.flush();
+    end('a');
+    gathered.flush();
+    expect(told).toEqual(['one a', 'two a']);
+    expect(clock.armed).toBe(0);
+    await clock.advance(1_000);
+    expect(told).toHaveLength(2);
+  });
+});

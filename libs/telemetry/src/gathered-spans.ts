@@ -1,0 +1,42 @@
+import type { Milliseconds, Timer, Timers } from '@weir/kernel';
+import type { RecordedSpan } from './recorded-span.js';
+import type { SpanSink } from './span-recorder.js';
+
+/** Few enough that they die young: what survives a collection of garbage is copied. */
+const TOGETHER = 256;
+/** The longest that a span is kept back from its sinks. */
+const LONGEST_MS: Milliseconds = 100;
+
+/**
+ * Tells sinks of spans together, one sink after the other: code that runs again and again costs a fraction of what it costs
+ * between two requests, where everything else has used the processor's caches. Whoever reads what sinks make of
+ * spans flushes first.
+ */
+export class GatheredSpans implements SpanSink {
+  private spans: RecordedSpan[] = [];
+  private timer: Timer | undefined;
+
+  constructor(
+    private readonly sinks: readonly SpanSink[],
+    private readonly timers: Timers,
+  ) {}
+
+  ended(span: RecordedSpan): void {
+    this.spans.push(span);
+    if (this.spans.length >= TOGETHER) this.flush();
+    else
+      this.timer ??= this.timers.after(LONGEST_MS, () => {
+        this.flush();
+      });
+  }
+
+  /** Nothing is kept back any longer. */
+  flush(): void {
+    this.timer?.cancel();
+    this.timer = undefined;
+    const { spans } = this;
+    if (spans.length === 0) return;
+    this.spans = [];
+    for (const sink of this.sinks) for (const span of spans) sink.ended(span);
+  }
+}
