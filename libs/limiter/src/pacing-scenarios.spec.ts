@@ -194,6 +194,32 @@ describe('pacing', () => {
     },
   );
 
+  it.each([
+    ['one kind of tokens', [dimension({}, 'tokens', 100_000)]],
+    [
+      'two kinds of tokens',
+      [dimension({}, 'input_tokens', 100_000), dimension({}, 'output_tokens', 1_000_000)],
+    ],
+  ])(
+    'serves a large one before the small ones of its flow go on for ever, while another model is entitled to room: %s',
+    async (_name, ofAccount) => {
+      const capped = dimension({ model: 'n' }, ofAccount[0]?.unit ?? 'tokens', 30_000);
+      const simulation = simulate([...ofAccount, capped]);
+      const until = 15 * MINUTE;
+      const small = poisson(100, 0, until, seededRandom(23));
+      simulation.add(small.map((at) => wish(at, { team: 'a', input: 1_000, patienceMs: until })));
+      const others = poisson(60, 0, until, seededRandom(24));
+      simulation.add(
+        others.map((at) => wish(at, { team: 'b', model: 'n', input: 1_000, patienceMs: until })),
+      );
+      const large = { team: 'a', input: 20_000, patienceMs: until };
+      simulation.add([wish(5 * MINUTE, large)]);
+      await simulation.run({ until });
+      const grant = simulation.granted.find(({ wish: { input } }) => input === 20_000);
+      expect(grant?.at).toBeLessThanOrEqual(8 * MINUTE);
+    },
+  );
+
   it('shares an account at twice its load equally: Jain at least 0.99 over ten minutes', async () => {
     const teams = ['a', 'b', 'c', 'd', 'e'].map((id) => ({ id, weight: 1 }));
     const simulation = simulate([dimension({}, 'requests', 60), dimension({}, 'tokens', 1_000_000)], teams);

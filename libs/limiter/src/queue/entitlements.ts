@@ -42,7 +42,12 @@ export function yields(flow: Flow, dimension: Dimension, queue: FairQueue, now: 
   const used = usedBy(flow, index, now);
   if (used < fairShare(flow, dimension, queue, now)) return false;
   for (const model of queue.models.values())
-    if (isEntitled(model, flow) && servedOf(model, index, now) <= used / flow.team.weight) return true;
+    if (
+      isEntitled(model, flow) &&
+      servedOf(model, index, now) <= used / flow.team.weight &&
+      usable(model, dimension, now) > 0
+    )
+      return true;
   return false;
 }
 

@@ -31,6 +31,8 @@ export class Flow implements Leaseholder {
   pinned: FlowTicket | undefined;
   /** When the pinned one claimed, in order of claims: others may have to wait for an earlier owner, so that one goes first. */
   rank = 0;
+  /** Its first waits until the flow is below its fair share again: nobody of the flow goes before. */
+  waitsForShare = false;
   /** Those of its dimensions that its permits hold, and not only spend. */
   readonly slots: Vector;
   lease: Lease | undefined;

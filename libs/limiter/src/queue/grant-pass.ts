@@ -41,14 +41,17 @@ export class GrantPass {
   /** A newcomer, where everything else has just been looked at. */
   offerNewcomer(ticket: FlowTicket, queue: FairQueue, now: Milliseconds): Milliseconds {
     const { flow } = ticket;
+    const isFirst = flow.next() === ticket;
+    if (!isFirst && flow.waitsForShare) return Infinity;
     const block = blockOf(flow.vector, ticket.cost, now);
     if (!block) {
       const until = this.heldUntil(ticket, queue, now);
       if (until === undefined) ticket.grant(now);
+      if (isFirst) flow.waitsForShare = isLent(until);
       return until ?? Infinity;
     }
     this.awaited.add(block.dimension);
-    if (flow.next() !== ticket) return this.delays(ticket, now) ? Infinity : block.at;
+    if (!isFirst) return this.delays(ticket, now) ? Infinity : block.at;
     const next = this.hold(ticket, block, queue, now);
     flow.reorder();
     return next;
@@ -67,6 +70,7 @@ export class GrantPass {
     const ticket = flow.next();
     if (ticket === undefined) return Infinity;
     const until = this.heldUntil(ticket, queue, now);
+    flow.waitsForShare = isLent(until);
     if (until === undefined && ticket.grant(now)) {
       flow.putBack();
       return Infinity;
@@ -76,7 +80,7 @@ export class GrantPass {
     if (!block) {
       // It waits for somebody else's sake: what it had reserved is nobody's.
       this.reservations.release(ticket);
-      return Math.min(until ?? Infinity, this.fillGap(ticket, queue, now));
+      return Math.min(until ?? Infinity, this.goBefore(ticket, queue, now));
     }
     this.awaited.add(block.dimension);
     const next = this.hold(ticket, block, queue, now);
@@ -84,7 +88,15 @@ export class GrantPass {
       closeBehind(flow, queue, block);
       return block.at;
     }
-    return Math.min(next, this.fillGap(ticket, queue, now));
+    return Math.min(next, this.goBefore(ticket, queue, now));
+  }
+
+  /**
+   * Who may go before a head that has to wait. Nobody where it waits until its flow is below its fair share: whatever of
+   * the flow went before would keep it waiting.
+   */
+  private goBefore(head: FlowTicket, queue: FairQueue, now: Milliseconds): Milliseconds {
+    return head.flow.waitsForShare ? Infinity : this.fillGap(head, queue, now);
   }
 
   /** A blocked ticket claims the next room, where it is first in line for it. */
@@ -94,8 +106,9 @@ export class GrantPass {
     ticket.boundBy = id;
     if (scope === 'model') flow.model.parked = true;
     if (scope === 'team') flow.held = true;
-    const yields = scope === 'account' && this.yields(ticket, block, queue, now);
-    const owner = !yields && this.reservations.claim(ticket, block);
+    flow.waitsForShare = scope === 'account' && this.yields(ticket, block, queue, now);
+    this.lends ||= flow.waitsForShare;
+    const owner = !flow.waitsForShare && this.reservations.claim(ticket, block);
     if (owner && scope !== 'team') queue.begin(ticket, scope);
     return owner || !this.delays(ticket, now) ? block.at : Infinity;
   }
@@ -156,6 +169,11 @@ export class GrantPass {
     if (delays) this.awaited.addAll();
     return delays;
   }
+}
+
+/** Reservations hold back for as long as nobody can say; what is lent comes back at a known time. */
+function isLent(until: Milliseconds | undefined): boolean {
+  return until !== undefined && until < Infinity;
 }
 
 function closeBehind(flow: Flow, queue: FairQueue, { dimension }: Block): void {
