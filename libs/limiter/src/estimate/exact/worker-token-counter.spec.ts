@@ -137,6 +137,13 @@ describe('WorkerTokenCounter', () => {
     expect(bench.troubles).toEqual(['worker_failed']);
   });
 
+  it('outlives that no thread can be made', async () => {
+    // A relative path is refused at once, as too many threads are.
+    bench = new Bench('nowhere.mjs');
+    expect(await bench.count('hello')).toBeUndefined();
+    expect(bench.troubles).toEqual(['worker_failed']);
+  });
+
   it('takes as many as may wait, and says once that there were more', async () => {
     bench = new Bench(BROKEN);
     const [stuck, ...waiting] = Array.from({ length: 9 }, () => bench.count('silence'));

@@ -93,8 +93,13 @@ export class WorkerTokenCounter implements TokenCounter {
     this.timer = this.parts.time.after(LONGEST_COUNT_MS, () => {
       this.fail('too_slow');
     });
-    this.worker ??= this.start();
-    this.worker.postMessage({ encoding, texts } satisfies CountJob);
+    try {
+      this.worker ??= this.start();
+      this.worker.postMessage({ encoding, texts } satisfies CountJob);
+    } catch {
+      // Where no thread can be made any more.
+      this.fail('worker_failed');
+    }
   }
 
   private start(): Worker {
