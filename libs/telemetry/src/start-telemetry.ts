@@ -168,6 +168,8 @@ class RunningTelemetry implements Telemetry {
   }
 
   relabel(labels: ConfiguredLabels): void {
+    // What ended before it was understood by the labels of then.
+    this.gathered.flush();
     this.guard.configure(labels);
     zeroSeries(this.instruments, labels);
     this.way.announce();

@@ -170,13 +170,9 @@ export class FrameQueue implements AsyncIterableIterator<Frame> {
     const { waiter } = this;
     if (waiter === undefined) return;
     this.waiter = undefined;
-    if (outcome.kind === 'failed') {
-      this.over(outcome.error);
-      waiter.reject(outcome.error);
-    } else {
-      this.over();
-      waiter.resolve({ value: undefined, done: true });
-    }
+    if (outcome.kind === 'failed') waiter.reject(outcome.error);
+    else waiter.resolve({ value: undefined, done: true });
+    this.over(outcome.kind === 'failed' ? outcome.error : undefined);
   }
 
   private over(thrown?: Error): void {

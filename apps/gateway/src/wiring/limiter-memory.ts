@@ -60,8 +60,10 @@ export function stateFileFaults(path: string | undefined): readonly Fault[] {
   if (!path) return [];
   try {
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [unusable(path, 'EISDIR')];
-    writeFileSync(nextTo(path), '', { mode: 0o600 });
-    rmSync(nextTo(path));
+    // Not the file that another process, which is about to end, may be writing.
+    const trial = `${nextTo(path)}.${process.pid}`;
+    writeFileSync(trial, '', { mode: 0o600 });
+    rmSync(trial);
     return [];
   } catch (thrown) {
     return [unusable(path, codeOf(thrown))];
