@@ -109,8 +109,12 @@ export class MixedStack {
    */
   private async arrived({ requests, delivered }: Reading): Promise<void> {
     const { prometheus } = this.stack;
-    const [found] = await prometheus.query(`count by (instance) (${OF_THIS_GATEWAY})`);
-    this.instance = found?.metric['instance'] ?? '';
+    // The new collector knows no gateway before the next export, nor Prometheus before the scrape after that.
+    await until(async () => {
+      const [found] = await prometheus.query(`count by (instance) (${OF_THIS_GATEWAY})`);
+      this.instance = found?.metric['instance'] ?? '';
+      return this.instance !== '';
+    }, ARRIVAL_MS);
     const here = `instance="${this.instance}"`;
     const series = `weir_requests_total{${here}}`;
     const spans = `otel_sdk_processor_span_processed_total{${here},error_type=""}`;
