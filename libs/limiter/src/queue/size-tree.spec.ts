@@ -2,20 +2,7 @@ import * as fc from 'fast-check';
 import type { Cost } from '../limiter.js';
 import { SizeTree } from './size-tree.js';
 import type { Ticket } from './ticket.js';
-
-const ticket = (age: number, cost: Cost): Ticket => ({
-  flow: undefined,
-  age,
-  priority: 'normal',
-  cost,
-  share: 0,
-  askedAt: 0,
-  deadline: Infinity,
-  tag: Infinity,
-  waiting: true,
-  boundBy: undefined,
-  grant: () => true,
-});
+import { ticketOf } from '../testing/makers.js';
 
 const amount = fc.integer({ min: 0, max: 6 });
 const cost = fc.record({ inputTokens: amount, outputTokens: amount });
@@ -35,11 +22,11 @@ describe('size tree', () => {
   it('finds the oldest that fits, however they came and left', () => {
     fc.assert(
       fc.property(fc.array(cost, { maxLength: 10 }), steps, (first, list) => {
-        let living = first.map((each, age) => ticket(age, each));
+        let living = first.map((each, age) => ticketOf(age, each));
         const tree = new SizeTree(living);
         for (const [index, step] of list.entries()) {
           if (step.kind === 'push') {
-            const newcomer = ticket(10 + index, step.cost);
+            const newcomer = ticketOf(10 + index, step.cost);
             living.push(newcomer);
             tree.push(newcomer);
           } else if (step.kind === 'leave') {
@@ -60,7 +47,7 @@ describe('size tree', () => {
     let asked = 0;
     const mean = (of: number): Ticket[] =>
       Array.from({ length: of }, (_, n) =>
-        ticket(n, n % 2 ? { inputTokens: 9, outputTokens: 0 } : { inputTokens: 0, outputTokens: 9 }),
+        ticketOf(n, n % 2 ? { inputTokens: 9, outputTokens: 0 } : { inputTokens: 0, outputTokens: 9 }),
       );
     const questions = (of: number): number => {
       asked = 0;

@@ -1,22 +1,9 @@
 import * as fc from 'fast-check';
 import type { Ticket } from './ticket.js';
+import { ticketOf } from '../testing/makers.js';
 import { WaitingLine } from './waiting-line.js';
 
 type Numbered = Ticket & { readonly age: number };
-
-const ticket = (age: number): Numbered => ({
-  flow: undefined,
-  age,
-  priority: 'normal',
-  cost: { inputTokens: 0, outputTokens: 0 },
-  share: 0,
-  askedAt: 0,
-  deadline: Infinity,
-  tag: Infinity,
-  waiting: true,
-  boundBy: undefined,
-  grant: () => true,
-});
 
 const steps = fc.array(
   fc.oneof(
@@ -41,7 +28,7 @@ describe('ticket order', () => {
         };
         for (const step of list) {
           if (step.kind === 'push') {
-            const newcomer = ticket(step.age);
+            const newcomer = ticketOf(step.age);
             living.push(newcomer);
             order.push(newcomer);
           } else leave(step.kind === 'leave' ? living[step.which % (living.length + 1)] : order.first());

@@ -1,3 +1,4 @@
+import type { Ticket } from '../queue/ticket.js';
 import { seededRandom, type Milliseconds, type Target } from '@weir/kernel';
 import { amountOf, type Charge, type Entry, type Ledger, type Vector } from '../ledger/ledger.js';
 import { MemoryLedger } from '../ledger/memory-ledger.js';
@@ -70,4 +71,21 @@ class PartialLedger implements Ledger {
   settle(entry: Entry, charge: Charge, now: Milliseconds): void {
     this.inner.settle(entry, charge, now);
   }
+}
+
+/** A ticket that waits for nothing in particular, for what only keeps tickets in order. @param age also its number */
+export function ticketOf(age: number, cost: Cost = { inputTokens: 0, outputTokens: 0 }): Ticket {
+  return {
+    flow: undefined,
+    age,
+    priority: 'normal',
+    cost,
+    share: 0,
+    askedAt: 0,
+    deadline: Infinity,
+    tag: Infinity,
+    waiting: true,
+    boundBy: undefined,
+    grant: () => true,
+  };
 }
