@@ -120,21 +120,35 @@ export class Dispatcher implements WaitDesk {
     const waited = now > waiter.eligibleAt;
     const queue = this.queue(flow.model.target);
     const boundBy = waited ? (waiter.boundBy ?? flow.model.boundBy ?? queue.boundBy) : undefined;
-    turn.served(queue.serve(waiter, now));
+    const contested = queue.isContested(flow.model);
+    if (contested) flow.spend(waiter.cost, now);
+    turn.served(queue.serve(waiter));
     this.forget(waiter);
     const { target, share, eligibleAt, depthAtEntry } = waiter;
     waiter.granted(
-      this.parts.issue({ target, flow, entry, share, eligibleAt, grantedAt: now, boundBy, depthAtEntry }),
+      this.parts.issue({
+        target,
+        flow,
+        entry,
+        share,
+        eligibleAt,
+        grantedAt: now,
+        boundBy,
+        depthAtEntry,
+        contested,
+      }),
     );
     return true;
   }
 
   /** A waiter does not want to wait any more. */
   refuse(waiter: Waiter, reason: Error): void {
-    const { flow } = waiter;
-    const owner = flow.pinned === waiter;
+    const owner = waiter.flow.pinned === waiter;
+    const now = this.parts.clock.now();
     this.dismiss(waiter, reason);
-    if (owner || this.passes.lends) this.look(this.parts.clock.now());
+    // It may have been entitled to what others wait for. Many leave at once: one look is enough for all.
+    if (this.passes.lends) this.nextLook = Math.min(this.nextLook, now);
+    if (owner) this.look(now);
     else this.arm();
   }
 
@@ -245,6 +259,7 @@ export class Dispatcher implements WaitDesk {
       grantedAt: now,
       boundBy: undefined,
       depthAtEntry: 0,
+      contested: false,
     });
   }
 

@@ -122,6 +122,7 @@ describe('pacing', () => {
     { account: 120, own: 60, others: [55] },
     { account: 90, own: 30, others: [26, 26] },
     { account: 30, own: 15, others: [12], tokens: 4_000 },
+    { account: 120, own: 90, others: [20] },
   ])(
     'takes nothing from a busy model for quiet ones that come in bursts, which do not wait either: %j',
     async ({ account, own, others, declared = false, tokens = 0 }) => {

@@ -15,6 +15,8 @@ export interface Grant {
   readonly grantedAt: Milliseconds;
   readonly boundBy: string | undefined;
   readonly depthAtEntry: number;
+  /** Another model waited for the same room: it counts against the flow's share. */
+  readonly contested: boolean;
 }
 
 /** Where permits end. */

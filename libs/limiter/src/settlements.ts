@@ -76,7 +76,7 @@ export class Settlements implements PermitDesk {
 
   /** @returns what the attempt cost in the end */
   private book({ grant, lease }: PacedPermit, verdict: Verdict, now: Milliseconds): Charge {
-    const { entry, flow, share, grantedAt } = grant;
+    const { entry, flow, share, grantedAt, contested } = grant;
     const reaped = lease?.over === true;
     if (lease && !reaped) lease.open -= 1;
     if (!reaped) this.ended += 1;
@@ -85,7 +85,7 @@ export class Settlements implements PermitDesk {
     this.parts.holds.ended(flow.slots, now - grantedAt);
     const spent = charge.requests === 0 ? 0 : flow.model.shareOf(charge);
     flow.correct(spent - share);
-    if (flow.recent !== undefined) flow.amend(entry.cost, charge, grantedAt);
+    if (contested) flow.amend(entry.cost, charge, grantedAt);
     return charge;
   }
 }

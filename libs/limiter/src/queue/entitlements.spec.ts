@@ -133,6 +133,19 @@ describe('what a model with a limit of its own is entitled to', () => {
     expect(grantsOf(simulation, 'B').filter((at) => at < 1_000)).toHaveLength(6);
   });
 
+  it('is not lent where its room and that of its account come at one instant', async () => {
+    const { simulation } = start(paced, {
+      dimensions: [
+        dimension({}, 'requests', 4, { burst: 4 }),
+        dimension({ model: 'A' }, 'requests', 2, { burst: 2 }),
+      ],
+      teams: [],
+      wishes: [...times(10, {}), ...times(10, { at: 100, team: 'b', model: 'B' })],
+    });
+    await simulation.run({ until: 40_000 });
+    expect(grantsOf(simulation, 'A')).toHaveLength(10);
+  });
+
   it('leaves out what was taken while nobody else waited', async () => {
     const talk = times(2, {
       team: 'b',

@@ -15,6 +15,13 @@ interface Loan {
   readonly index: number;
 }
 
+/** Who goes before a flow that has had its fair share of a dimension. */
+interface Precedence {
+  /** When the flow is below its share again, if it is given nothing. */
+  readonly until: Milliseconds;
+  readonly has: (model: ModelClass<Flow>) => boolean;
+}
+
 /**
  * A model with a limit of its own cannot make up for room that it did not get in time: its own window holds it to its
  * pace. So what its waiting requests may still use of the account's window is theirs. A flow that has had its fair
@@ -35,42 +42,63 @@ export function lentTo({ flow, cost }: Wanted, queue: FairQueue, now: Millisecon
   return last;
 }
 
-/** Whether a flow that a dimension blocks leaves the next room there to a model that has had less of it. */
-export function yields(flow: Flow, dimension: Dimension, queue: FairQueue, now: Milliseconds): boolean {
-  const index = hasEntitled(queue, flow) ? flow.model.shared.indexOf(dimension) : -1;
-  if (index < 0) return false;
-  const used = usedBy(flow, index, now);
-  if (used < fairShare(flow, dimension, queue, now)) return false;
-  for (const model of queue.models.values())
-    if (
-      isEntitled(model, flow) &&
-      servedOf(model, index, now) <= used / flow.team.weight &&
-      usable(model, dimension, now) > 0
-    )
-      return true;
-  return false;
-}
-
-function lentUntil(
+/**
+ * A flow that a dimension blocks may have to leave the next room there to a model that goes before it, whose own room
+ * comes no later.
+ * @returns until when, if it does
+ */
+export function yieldsUntil(
   flow: Flow,
-  { amount, dimension, index }: Loan,
+  { dimension, at }: Block,
   queue: FairQueue,
   now: Milliseconds,
 ): Milliseconds | undefined {
+  const index = hasEntitled(queue, flow) ? flow.model.shared.indexOf(dimension) : -1;
+  const before = index < 0 ? undefined : precedence(flow, { dimension, index }, queue, now);
+  if (!before) return undefined;
+  for (const model of queue.models.values())
+    if (isEntitled(model, flow) && before.has(model) && usable(model, dimension, at) > 0) return before.until;
+  return undefined;
+}
+
+function lentUntil(flow: Flow, loan: Loan, queue: FairQueue, now: Milliseconds): Milliseconds | undefined {
+  const { amount, dimension } = loan;
   const spare = dimension.spare(now);
   if (amount + wantedOf(queue, flow, dimension) <= spare) return undefined;
+  const before = precedence(flow, loan, queue, now);
+  if (!before) return undefined;
+  let claimed = 0;
+  for (const model of queue.models.values())
+    if (isEntitled(model, flow) && before.has(model)) claimed += usable(model, dimension, now);
+  if (amount + claimed <= spare + TINY) return undefined;
+  return Math.min(before.until, dimension.spareAt(amount + claimed, now));
+}
+
+/**
+ * First who has had less of it, by weight; of those that have had the same, who has less left of its own limits, and so can
+ * make up for less. No two wait for each other.
+ */
+function precedence(
+  flow: Flow,
+  { dimension, index }: Omit<Loan, 'amount'>,
+  queue: FairQueue,
+  now: Milliseconds,
+): Precedence | undefined {
   const used = usedBy(flow, index, now);
   const share = fairShare(flow, dimension, queue, now);
   if (used < share) return undefined;
-  // Only who has had less of it: two that have had their share do not wait for each other.
-  let claimed = 0;
-  for (const model of queue.models.values()) {
-    if (!isEntitled(model, flow) || servedOf(model, index, now) >= used / flow.team.weight) continue;
-    claimed += usable(model, dimension, now);
-  }
-  if (amount + claimed <= spare + TINY) return undefined;
-  const own = flow.recent?.below(share, index, now) ?? Infinity;
-  return Math.min(own, dimension.spareAt(amount + claimed, now));
+  const own = used / flow.team.weight;
+  const left = leftOf(flow.model, now);
+  const has = (model: ModelClass<Flow>): boolean => {
+    const more = servedOf(model, index, now) - own;
+    return more < -TINY || (more <= TINY && leftOf(model, now) < left);
+  };
+  return { until: flow.recent?.below(share, index, now) ?? Infinity, has };
+}
+
+/** Which part of its own limits a model has left: the less, the less it can make up for. */
+function leftOf({ caps }: ModelClass<Flow>, now: Milliseconds): number {
+  return caps.reduce((least, cap) => Math.min(least, cap.spare(now) / cap.limit), 1);
 }
 
 /** No entitlement is more than what waits: where there is room for all of it, nobody has to count. */

@@ -1,4 +1,4 @@
-import type { Milliseconds, Target } from '@weir/kernel';
+import type { Target } from '@weir/kernel';
 import type { Vector } from '../ledger/ledger.js';
 import { Flow, type FlowTicket, type Team } from './flow.js';
 import { ModelClass, type Place } from './model-class.js';
@@ -53,14 +53,23 @@ export class FairQueue {
   }
 
   /** A ticket is granted; returns the start tag that it was served at. */
-  serve(ticket: FlowTicket, now: Milliseconds): number {
+  serve(ticket: FlowTicket): number {
     const { flow } = ticket;
-    if (this.isContested()) flow.spend(ticket.cost, now);
     const tag = this.charge(flow, ticket.share, Math.min(ticket.tag - flow.model.offset, flow.tag));
     flow.serve(ticket);
     this.departed(flow);
     flow.reorder();
     return tag;
+  }
+
+  /** Whether another model waits too, and it or this one has limits of its own: what one is given the other is not. */
+  isContested(model: ModelClass<Flow>): boolean {
+    if (this.models.size < 2) return false;
+    for (const other of this.models.values()) {
+      if (other === model || other.demand.weight === 0) continue;
+      if (other.isEntitled || model.isEntitled) return true;
+    }
+    return false;
   }
 
   /** A grant to a flow that has nothing waiting. */
@@ -173,12 +182,5 @@ export class FairQueue {
     if (flow.waiting === 0) flow.model.busy.delete(flow);
     flow.model.waiting -= 1;
     this.waiting -= 1;
-  }
-
-  /** Whether models share the account of which one waits that has limits of its own. */
-  private isContested(): boolean {
-    if (this.models.size < 2) return false;
-    for (const model of this.models.values()) if (model.isEntitled) return true;
-    return false;
   }
 }

@@ -31,6 +31,8 @@ export class Flow implements Leaseholder {
   pinned: FlowTicket | undefined;
   /** When the pinned one claimed, in order of claims: others may have to wait for an earlier owner, so that one goes first. */
   rank = 0;
+  /** The team's own limit held it back since its last grant: it gathers no credit for that. */
+  held = false;
   /** Its first waits until the flow is below its fair share again: nobody of the flow goes before. */
   waitsForShare = false;
   /** Those of its dimensions that its permits hold, and not only spend. */
@@ -57,7 +59,7 @@ export class Flow implements Leaseholder {
   readonly hasManySizes: boolean;
   /** Tickets that stand where their request stood before. */
   private retries = 0;
-  private heldByTeam = false;
+  private isStopped = false;
 
   constructor(
     readonly model: ModelClass<Flow>,
@@ -69,17 +71,13 @@ export class Flow implements Leaseholder {
     this.hasManySizes = new Set(kinds).size > 1;
   }
 
-  /** Set where the team's own limit held it back; it then gathers no credit, and its model is not waited for on its behalf. */
-  get held(): boolean {
-    return this.heldByTeam;
-  }
-
-  set held(held: boolean) {
-    if (held === this.heldByTeam) return;
-    this.heldByTeam = held;
-    if (this.waiting > 0) this.model.demand.count(this.team.weight, held ? -1 : 1);
+  /** Whether the team's own limit stopped its first when it was last looked at: its model is not waited for on its behalf. */
+  set stopped(stopped: boolean) {
+    if (stopped === this.isStopped) return;
+    this.isStopped = stopped;
+    if (this.waiting > 0) this.model.demand.count(this.team.weight, stopped ? -1 : 1);
     const { waiting, inputTokens, outputTokens } = this;
-    this.model.demand.add({ requests: waiting, inputTokens, outputTokens }, held ? -1 : 1);
+    this.model.demand.add({ requests: waiting, inputTokens, outputTokens }, stopped ? -1 : 1);
   }
 
   add(ticket: FlowTicket): void {
@@ -223,7 +221,7 @@ export class Flow implements Leaseholder {
   private count(ticket: FlowTicket, sign: 1 | -1): void {
     const before = this.waiting;
     this.waiting += sign;
-    if (!this.heldByTeam) {
+    if (!this.isStopped) {
       if (before === 0 || this.waiting === 0) this.model.demand.count(this.team.weight, sign);
       this.model.demand.add({ requests: 1, ...ticket.cost }, sign);
     }

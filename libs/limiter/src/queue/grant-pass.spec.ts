@@ -124,7 +124,8 @@ class Account {
       grant: (now) => {
         if (!this.ledger.admit(flow.vector, cost, now)) return false;
         this.reservations.release(ticket);
-        this.queue.serve(ticket, now);
+        if (this.queue.isContested(flow.model)) flow.spend(cost, now);
+        this.queue.serve(ticket);
         ticket.grantedAt = now;
         return true;
       },
@@ -181,6 +182,8 @@ const separateLimits = fc
     ...(modelOutput === undefined ? [] : [dimension({ model: 'm' }, 'output_tokens', modelOutput)]),
   ]);
 
+const ARRIVAL: Arrival = { afterMs: 0, team: 0, model: 'm', tokens: 0, priority: 'normal' };
+
 describe('grant pass', () => {
   it.each([
     { tokens: 'together', limits },
@@ -205,6 +208,39 @@ describe('grant pass', () => {
       );
     },
   );
+
+  it('counts a team in again that its own limit stops no more', () => {
+    const account = new Account([
+      dimension({}, 'requests', 2, { burst: 2 }),
+      dimension({ model: 'm' }, 'requests', 10),
+      dimension({ team: 'a' }, 'requests', 1, { windowMs: 1_000 }),
+    ]);
+    for (const [team, model] of [
+      [0, 'm'],
+      [0, 'm'],
+      [1, 'n'],
+    ] as const)
+      account.arrive({ ...ARRIVAL, team, model }, () => undefined);
+    const [waiting] = account.waiting;
+    expect(waiting?.flow.model.isEntitled).toBe(false);
+    account.pass(7_000, () => undefined);
+    expect(waiting?.waiting).toBe(true);
+    expect(waiting?.flow.model.isEntitled).toBe(true);
+  });
+
+  it('does not hold against a flow what it was given while no other model waited', () => {
+    const account = new Account([
+      dimension({}, 'requests', 4, { burst: 1 }),
+      dimension({ model: 'm' }, 'requests', 3, { burst: 1 }),
+    ]);
+    for (const model of ['n', 'm', 'm']) account.arrive({ ...ARRIVAL, model }, () => undefined);
+    account.pass(12_000, () => undefined);
+    const [of = account.tickets[1]] = account.waiting;
+    expect(of?.flow.recent).toBeUndefined();
+    for (const model of ['n', 'n', 'n', 'm', 'm']) account.arrive({ ...ARRIVAL, model }, () => undefined);
+    account.pass(24_000, () => undefined);
+    expect(of?.flow.recent).toBeDefined();
+  });
 
   it('property 8: a head is granted by its eta, and its eta never moves later', () => {
     fc.assert(

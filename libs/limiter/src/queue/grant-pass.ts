@@ -1,7 +1,7 @@
 import type { Milliseconds } from '@weir/kernel';
 import { blockOf, countsRequests, type Block } from '../ledger/ledger.js';
 import type { Awaited } from './awaited.js';
-import { lentTo, yields } from './entitlements.js';
+import { lentTo, yieldsUntil } from './entitlements.js';
 import type { FairQueue } from './fair-queue.js';
 import type { Flow, FlowTicket } from './flow.js';
 import type { Reservations, Wanted } from './reservations.js';
@@ -45,6 +45,7 @@ export class GrantPass {
     if (!isFirst && flow.waitsForShare) return Infinity;
     const block = blockOf(flow.vector, ticket.cost, now);
     if (!block) {
+      if (isFirst) flow.stopped = false;
       const until = this.heldUntil(ticket, queue, now);
       if (until === undefined) ticket.grant(now);
       if (isFirst) flow.waitsForShare = isLent(until);
@@ -72,12 +73,14 @@ export class GrantPass {
     const until = this.heldUntil(ticket, queue, now);
     flow.waitsForShare = isLent(until);
     if (until === undefined && ticket.grant(now)) {
+      flow.stopped = false;
       flow.putBack();
       return Infinity;
     }
     queue.setAside(flow);
     const block = blockOf(flow.vector, ticket.cost, now);
     if (!block) {
+      flow.stopped = false;
       // It waits for somebody else's sake: what it had reserved is nobody's.
       this.reservations.release(ticket);
       return Math.min(until ?? Infinity, this.goBefore(ticket, queue, now));
@@ -105,12 +108,15 @@ export class GrantPass {
     const { id, scope } = block.dimension.spec;
     ticket.boundBy = id;
     if (scope === 'model') flow.model.parked = true;
-    if (scope === 'team') flow.held = true;
-    flow.waitsForShare = scope === 'account' && this.yields(ticket, block, queue, now);
+    flow.stopped = scope === 'team';
+    if (flow.stopped) flow.held = true;
+    const yielding = scope === 'account' ? this.yieldingUntil(ticket, block, queue, now) : undefined;
+    flow.waitsForShare = yielding !== undefined;
     this.lends ||= flow.waitsForShare;
     const owner = !flow.waitsForShare && this.reservations.claim(ticket, block);
     if (owner && scope !== 'team') queue.begin(ticket, scope);
-    return owner || !this.delays(ticket, now) ? block.at : Infinity;
+    const next = owner || !this.delays(ticket, now) ? block.at : Infinity;
+    return yielding === undefined ? next : Math.min(yielding, next);
   }
 
   /** Behind a blocked head, the smallest ones of its flow may fit. */
@@ -134,10 +140,11 @@ export class GrantPass {
     const { flow } = head;
     const when: When<FlowTicket> = (cost, ticket) => {
       if (ticket === head) return Infinity;
+      const wanted = ticket ?? { flow, cost };
       const block = blockOf(flow.vector, cost, now);
-      if (ticket && !block) return this.heldUntil(ticket, queue, now);
-      if (block) this.awaited.add(block.dimension);
-      return this.delays(ticket ?? { flow, cost }, now) ? Infinity : block?.at;
+      if (!block) return this.heldUntil(wanted, queue, now);
+      this.awaited.add(block.dimension);
+      return this.delays(wanted, now) ? Infinity : block.at;
     };
     for (;;) {
       const { ticket, at } = flow.find(when);
@@ -146,21 +153,29 @@ export class GrantPass {
   }
 
   /** Until when a ticket that may fit is held back for another's sake; undefined where it is not. */
-  private heldUntil(ticket: FlowTicket, queue: FairQueue, now: Milliseconds): Milliseconds | undefined {
-    if (this.delays(ticket, now)) return Infinity;
+  private heldUntil(
+    wanted: FlowTicket | Wanted,
+    queue: FairQueue,
+    now: Milliseconds,
+  ): Milliseconds | undefined {
+    if (this.delays(wanted, now)) return Infinity;
     // Who was promised a time is kept to no other rule.
-    const lent = ticket.flow.pinned === ticket ? undefined : lentTo(ticket, queue, now);
+    const lent = wanted.flow.pinned === wanted ? undefined : lentTo(wanted, queue, now);
     if (!lent) return undefined;
     this.lends = true;
-    ticket.boundBy = lent.dimension.spec.id;
+    if ('boundBy' in wanted) wanted.boundBy = lent.dimension.spec.id;
     this.awaited.add(lent.dimension);
     return lent.at;
   }
 
   /** Who has had its share makes no claim to room that others are entitled to, unless it made it before. */
-  private yields(ticket: FlowTicket, { dimension }: Block, queue: FairQueue, now: Milliseconds): boolean {
-    const { flow } = ticket;
-    return flow.pinned !== ticket && yields(flow, dimension, queue, now);
+  private yieldingUntil(
+    ticket: FlowTicket,
+    block: Block,
+    queue: FairQueue,
+    now: Milliseconds,
+  ): Milliseconds | undefined {
+    return ticket.flow.pinned === ticket ? undefined : yieldsUntil(ticket.flow, block, queue, now);
   }
 
   /** Whether somebody is held back for another's sake: until when depends on every dimension of the other. */

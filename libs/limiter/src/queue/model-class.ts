@@ -47,7 +47,8 @@ export class ModelClass<Flow extends Ordered> {
   shared: Vector = [];
   /** What it took of the shared ones, where it was ever contested. */
   recent: RecentUse | undefined;
-  private capped = false;
+  /** Rates of its own, where they are limits. */
+  caps: Vector = [];
   private servedAt: Milliseconds = -Infinity;
   private servedWeight = 0;
   private shares = { request: 1, token: 0, input: 0, output: 0 };
@@ -90,7 +91,7 @@ export class ModelClass<Flow extends Ordered> {
 
   /** Whether a rate of its own limits it, and some of it waits: it cannot make up for what others took. */
   get isEntitled(): boolean {
-    return this.capped && this.demand.weight > 0;
+    return this.caps.length > 0 && this.demand.weight > 0;
   }
 
   /** Something of it was granted while the account was contested. */
@@ -122,7 +123,7 @@ export class ModelClass<Flow extends Ordered> {
   }
 
   private measure(vector: Vector): void {
-    this.capped = this.limits.some(
+    this.caps = this.limits.filter(
       ({ spec, limit }) => spec.scope === 'model' && spec.unit !== 'slots' && limit !== Infinity,
     );
     const of = (unit: string): number => {
