@@ -51,4 +51,52 @@ describe('GatheredSpans', () => {
     await clock.advance(1_000);
     expect(told).toHaveLength(2);
   });
+
+  it('makes the spans of what is over when it flushes, in order, and hands them on with the others', async () => {
+    const { told, gathered, clock, end } = setUp();
+    gathered.add({
+      tell: () => {
+        end('wait');
+      },
+    });
+    end('attempt');
+    gathered.add({
+      tell: () => {
+        end('refund');
+      },
+    });
+    expect(told).toEqual([]);
+    await clock.advance(100);
+    expect(told).toEqual(
+      ['one', 'two'].flatMap((sink) => [`${sink} attempt`, `${sink} wait`, `${sink} refund`]),
+    );
+    expect(clock.armed).toBe(0);
+  });
+
+  it('does not wait where much is over, whatever it is', () => {
+    const { told, gathered, clock, end } = setUp();
+    let count = 0;
+    for (let number = 0; number < 128; number += 1) {
+      end('x');
+      gathered.add({ tell: () => (count += 1) });
+    }
+    expect(count).toBe(128);
+    expect(told).toHaveLength(256);
+    expect(clock.armed).toBe(0);
+  });
+
+  it('goes on gathering where one could not be told', () => {
+    const { told, gathered, end } = setUp();
+    gathered.add({
+      tell: () => {
+        throw new Error('cannot');
+      },
+    });
+    expect(() => {
+      gathered.flush();
+    }).toThrow('cannot');
+    end('a');
+    gathered.flush();
+    expect(told).toEqual(['one a', 'two a']);
+  });
 });

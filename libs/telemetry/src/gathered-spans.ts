@@ -1,6 +1,6 @@
 import type { Milliseconds, Timer, Timers } from '@weir/kernel';
 import type { RecordedSpan } from './recorded-span.js';
-import type { SpanSink } from './span-recorder.js';
+import type { Aftermath, SpanSink } from './span-recorder.js';
 
 /** Few enough that they die young: what survives a collection of garbage is copied. */
 const TOGETHER = 256;
@@ -14,7 +14,9 @@ const LONGEST_MS: Milliseconds = 100;
  */
 export class GatheredSpans implements SpanSink {
   private spans: RecordedSpan[] = [];
+  private aftermaths: Aftermath[] = [];
   private timer: Timer | undefined;
+  private isFlushing = false;
 
   constructor(
     private readonly sinks: readonly SpanSink[],
@@ -23,7 +25,18 @@ export class GatheredSpans implements SpanSink {
 
   ended(span: RecordedSpan): void {
     this.spans.push(span);
-    if (this.spans.length >= TOGETHER) this.flush();
+    this.gathered();
+  }
+
+  /** Something that makes spans when it is told: they are handed on with the others. */
+  add(aftermath: Aftermath): void {
+    this.aftermaths.push(aftermath);
+    this.gathered();
+  }
+
+  private gathered(): void {
+    if (this.isFlushing) return;
+    if (this.spans.length + this.aftermaths.length >= TOGETHER) this.flush();
     else
       this.timer ??= this.timers.after(LONGEST_MS, () => {
         this.flush();
@@ -34,6 +47,14 @@ export class GatheredSpans implements SpanSink {
   flush(): void {
     this.timer?.cancel();
     this.timer = undefined;
+    this.isFlushing = true;
+    const { aftermaths } = this;
+    this.aftermaths = [];
+    try {
+      for (const aftermath of aftermaths) aftermath.tell();
+    } finally {
+      this.isFlushing = false;
+    }
     const { spans } = this;
     if (spans.length === 0) return;
     this.spans = [];

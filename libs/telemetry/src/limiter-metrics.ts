@@ -1,4 +1,4 @@
-import type { CallIdentity, Clock, Milliseconds, Target } from '@weir/kernel';
+import type { CallIdentity, Clock, Milliseconds, Stay, Target } from '@weir/kernel';
 import type { DimensionStatus, Ending, LimiterStatus, QuotaObservation } from '@weir/limiter';
 import { bucketLabel, isBreakerGate } from './buckets.js';
 import type { Instruments } from './instruments.js';
@@ -46,11 +46,11 @@ export class LimiterMetrics implements LimiterWatch {
     this.status = status;
   }
 
-  waits({ model }: Target, identity: CallIdentity, since: Milliseconds): () => void {
+  waits({ model }: Target, identity: CallIdentity, since: Milliseconds): Stay<Milliseconds> {
     return this.waiting.enter(this.options.guard.model(model), identity, since);
   }
 
-  holds({ model }: Target, identity: CallIdentity, since: Milliseconds): () => void {
+  holds({ model }: Target, identity: CallIdentity, since: Milliseconds): Stay<Milliseconds> {
     return this.running.enter(this.options.guard.model(model), identity, since);
   }
 

@@ -7,7 +7,8 @@ export type LogFields = Readonly<Record<string, unknown>>;
 
 /** Structured logging, without a library's types. */
 export interface Logger {
-  info(event: string, fields?: LogFields): void;
+  /** @param fields or what makes them when the line leaves */
+  info(event: string, fields?: LogFields | (() => LogFields)): void;
   warn(event: string, fields?: LogFields): void;
   /** @param thrown its kind and where it came from are logged; its message may quote what was sent, so it is not */
   error(event: string, thrown: unknown, fields?: LogFields): void;
@@ -57,8 +58,9 @@ export function createLogger(options: LoggerOptions): Logger {
   const flatLine = flatLines(service, isoTime);
   return {
     info: (event, more = {}) => {
-      if (!isPlain(more)) log.info(censored(more), event);
-      else if (log.isLevelEnabled('info')) out.write(flatLine(event, more));
+      if (typeof more === 'function' || isPlain(more)) {
+        if (log.isLevelEnabled('info')) out.write(flatLine(event, more));
+      } else log.info(censored(more), event);
     },
     warn: (event, more = {}) => {
       log.warn(censored(more), event);
@@ -100,7 +102,10 @@ function standardOutput(): Output {
  * What pino makes of an `info` whose fields are words and numbers, as that of every request is: from one native call, where
  * pino walks through the fields and leaves 12 KB of garbage (pino 10.4, 2026-11).
  */
-function flatLines(service: string, isoTime: () => string): (event: string, fields: LogFields) => Line {
+function flatLines(
+  service: string,
+  isoTime: () => string,
+): (event: string, fields: LogFields | (() => LogFields)) => Line {
   const base = `,"service":${JSON.stringify(service)}`;
   const lineOf = (time: string, event: string, fields: LogFields): string => {
     const body = JSON.stringify(fields).slice(1, -1);
@@ -109,7 +114,7 @@ function flatLines(service: string, isoTime: () => string): (event: string, fiel
   };
   return (event, fields) => {
     const time = isoTime();
-    return () => lineOf(time, event, fields);
+    return () => lineOf(time, event, typeof fields === 'function' ? censored(fields()) : fields);
   };
 }
 

@@ -282,17 +282,17 @@ describe('limiter metrics', () => {
   it('counts who waits and who runs, and how old the oldest is', async () => {
     const { clock, limiter, lines } = setUp();
     const target = { account: 'main', model: 'm1' };
-    const leave = limiter.waits(target, CALL, 0);
+    const first = limiter.waits(target, CALL, 0);
     limiter.waits(target, CALL, 400);
-    const release = limiter.holds(target, CALL, 0);
+    const running = limiter.holds(target, CALL, 0);
     clock.jump(1000);
     const at = '{gen_ai_request_model="m1",weir_priority="normal"}';
     expect(await lines('weir_queue_depth{')).toEqual([`weir_queue_depth${at} 2`]);
     expect(await lines('weir_queue_oldest_age_seconds{')).toEqual([`weir_queue_oldest_age_seconds${at} 1`]);
     expect(await lines('weir_inflight{')).toEqual([`weir_inflight${at} 1`]);
     for (let twice = 0; twice < 2; twice += 1) {
-      leave();
-      release();
+      first.leave();
+      running.leave();
     }
     expect(await lines('weir_queue_depth{')).toEqual([`weir_queue_depth${at} 1`]);
     expect(await lines('weir_queue_oldest_age_seconds{')).toEqual([`weir_queue_oldest_age_seconds${at} 0.6`]);

@@ -22,6 +22,12 @@ export interface TraceIdentity {
   readonly epochOffset: Milliseconds;
 }
 
+/** Knows what a span says, and says it when somebody asks: most spans are asked little, and all of them at a better time. */
+export interface SpanFacts {
+  /** Called at most once, after the span ended. */
+  describe(span: RecordedSpan): void;
+}
+
 /** A span to start; `at` defaults to now, `kind` to internal. */
 export interface SpanRequest {
   readonly parent: RecordedSpan | SpanContext | undefined;
@@ -32,9 +38,12 @@ export interface SpanRequest {
   readonly link?: RecordedSpan | undefined;
   /** On the origin's monotonic clock. */
   readonly at?: Milliseconds;
+  /** Where its attributes come from, besides those that are set. */
+  readonly facts?: SpanFacts;
 }
 
 const NOTHING_SHARED: Readonly<Attributes> = {};
+const NOTHING_OWN: readonly unknown[] = [];
 
 /**
  * A span that is cheap to make and to end, since most are never exported: its id, its times, its links and the object
@@ -48,11 +57,12 @@ export class RecordedSpan implements Span {
   status: SpanStatus = UNSET;
   endedAt: Milliseconds | undefined = undefined;
   /** Own attributes, name after value after name: few, so a walk beats a map. */
-  private readonly own: unknown[] = [];
+  private own: unknown[] | undefined = undefined;
   private identity: SpanContext | undefined = undefined;
   private readonly parent: RecordedSpan | SpanContext | undefined;
   private readonly shared: Readonly<Attributes>;
   private readonly link: RecordedSpan | undefined;
+  private facts: SpanFacts | undefined;
 
   constructor(
     private readonly origin: SpanOrigin,
@@ -65,6 +75,7 @@ export class RecordedSpan implements Span {
     this.parent = request.parent;
     this.shared = request.shared ?? NOTHING_SHARED;
     this.link = request.link;
+    this.facts = request.facts;
   }
 
   /** Whether its trace is exported. */
@@ -82,13 +93,16 @@ export class RecordedSpan implements Span {
 
   /** `undefined` leaves the attribute out; the last value set is the one that counts. */
   set(name: string, value: unknown): this {
-    if (value !== undefined) this.own.push(name, value);
+    if (value === undefined) return this;
+    if (this.own === undefined) this.own = [name, value];
+    else this.own.push(name, value);
     return this;
   }
 
   /** An attribute, own or shared. */
   read(name: string): unknown {
-    for (let at = this.own.length - 2; at >= 0; at -= 2) if (this.own[at] === name) return this.own[at + 1];
+    const own = this.described();
+    for (let at = own.length - 2; at >= 0; at -= 2) if (own[at] === name) return own[at + 1];
     return this.shared[name];
   }
 
@@ -178,12 +192,23 @@ export class RecordedSpan implements Span {
 
   /** Every attribute once, with the value that counts: shared ones first. */
   eachAttribute(take: (name: string, value: unknown) => void): void {
-    const { own, shared } = this;
+    const own = this.described();
+    const { shared } = this;
     for (const name in shared) if (!isSet(own, name, 0)) take(name, shared[name]);
     for (let at = 0; at < own.length; at += 2) {
       const name = own[at] as string;
       if (!isSet(own, name, at + 2)) take(name, own[at + 1]);
     }
+  }
+
+  /** Own attributes, with what its facts say as soon as it has ended. */
+  private described(): readonly unknown[] {
+    const { facts } = this;
+    if (facts !== undefined && this.endedAt !== undefined) {
+      this.facts = undefined;
+      facts.describe(this);
+    }
+    return this.own ?? NOTHING_OWN;
   }
 
   get links(): Link[] {

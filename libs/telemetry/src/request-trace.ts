@@ -41,30 +41,23 @@ export class RequestTrace {
   lastRetryReason: string | undefined;
   readonly tokens = { reserved: 0, charged: 0, refunded: 0 };
   usage: TokenCounts | undefined;
-  private cached: { readonly target: Target; readonly attributes: Attributes } | undefined;
+  private cached: SharedAttributes | undefined;
 
   constructor(
     readonly identity: CallIdentity,
     readonly parent: RecordedSpan | SpanContext | undefined,
-    readonly accounts: ReadonlyMap<string, AccountLabels>,
+    private readonly traces: RequestTraces,
   ) {}
+
+  get accounts(): ReadonlyMap<string, AccountLabels> {
+    return this.traces.accounts;
+  }
 
   /** The identity that every span below the server span carries; one object per target. */
   attributesFor(target: Target): Readonly<Attributes> {
     this.lastTarget = target;
-    if (this.cached?.target === target) return this.cached.attributes;
-    const { identity } = this;
-    const attributes: Attributes = {
-      [A.operation]: identity.operation,
-      [A.provider]: this.accounts.get(target.account)?.provider ?? 'other',
-      [A.requestModel]: target.model,
-      [A.account]: target.account,
-      [A.team]: identity.team,
-      [A.promptName]: identity.template,
-      [A.priority]: identity.priority,
-    };
-    this.cached = { target, attributes };
-    return attributes;
+    if (this.cached?.target !== target) this.cached = this.traces.sharedBy(this.identity, target);
+    return this.cached.attributes;
   }
 
   /** Where the provider lives, as far as the account says. */
@@ -100,6 +93,22 @@ function identityAttributes(identity: CallIdentity): Attributes {
   };
 }
 
+/** What requests of one kind share, and what makes their kind. */
+interface SharedAttributes {
+  readonly identity: CallIdentity;
+  readonly target: Target;
+  readonly attributes: Readonly<Attributes>;
+}
+
+function areAlike(one: CallIdentity, other: CallIdentity): boolean {
+  return (
+    one.operation === other.operation &&
+    one.team === other.team &&
+    one.template === other.template &&
+    one.priority === other.priority
+  );
+}
+
 /** An identity with what is remembered of its request. */
 type Remembered = CallIdentity & Record<symbol, RequestTrace | undefined>;
 
@@ -110,14 +119,32 @@ type Remembered = CallIdentity & Record<symbol, RequestTrace | undefined>;
 export class RequestTraces {
   /** Where on an identity; one's own, so that two telemetries do not meet there. */
   private readonly key = Symbol('trace');
+  /** Most requests are like the one before. */
+  private latest: SharedAttributes | undefined;
 
   constructor(readonly accounts: ReadonlyMap<string, AccountLabels>) {}
 
   /** Starts the memory of a request below `parent`. */
   begin(identity: CallIdentity, parent: RecordedSpan | SpanContext | undefined): RequestTrace {
-    const made = new RequestTrace(identity, parent, this.accounts);
+    const made = new RequestTrace(identity, parent, this);
     (identity as Remembered)[this.key] = made;
     return made;
+  }
+
+  /** What all spans of such requests carry. */
+  sharedBy(identity: CallIdentity, target: Target): SharedAttributes {
+    const { latest } = this;
+    if (latest?.target === target && areAlike(latest.identity, identity)) return latest;
+    const attributes: Attributes = {
+      [A.operation]: identity.operation,
+      [A.provider]: this.accounts.get(target.account)?.provider ?? 'other',
+      [A.requestModel]: target.model,
+      [A.account]: target.account,
+      [A.team]: identity.team,
+      [A.promptName]: identity.template,
+      [A.priority]: identity.priority,
+    };
+    return (this.latest = { identity: { ...identity }, target, attributes });
   }
 
   /** The request's memory; made below the active span where nobody began it. */

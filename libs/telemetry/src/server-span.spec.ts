@@ -3,6 +3,7 @@ import { RecordingTracer } from '@weir/testing';
 import { fastify, type FastifyInstance } from 'fastify';
 import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { LogFields } from './logger.js';
 import { RequestTraces } from './request-trace.js';
 import { ServerSpans, type RequestSpan } from './server-span.js';
 import { SpanRecorder } from './span-recorder.js';
@@ -36,7 +37,8 @@ describe('server span, on a real server', () => {
     });
     const none = (): void => undefined;
     const logger = {
-      info: (_event: string, fields = {}) => lines.push({ ...fields }),
+      info: (_event: string, fields: LogFields | (() => LogFields) = {}) =>
+        lines.push({ ...(typeof fields === 'function' ? fields() : fields) }),
       warn: none,
       error: none,
     };

@@ -1,11 +1,12 @@
 import { SpanKind } from '@opentelemetry/api';
-import type { CallIdentity, GatewayError, Milliseconds, Tokens } from '@weir/kernel';
+import type { SpanContext } from '@opentelemetry/api';
+import type { CallIdentity, GatewayError, Milliseconds, Target, Tokens } from '@weir/kernel';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { LogFields, Logger } from './logger.js';
 import { ATTRIBUTES as A, type Outcome } from './names.js';
 import { outcomeOf, outcomeOfStatus } from './outcomes.js';
-import type { RecordedSpan } from './recorded-span.js';
-import type { RequestTrace, RequestTraces } from './request-trace.js';
+import type { RecordedSpan, SpanFacts } from './recorded-span.js';
+import type { RequestTrace, RequestTraces, TokenCounts } from './request-trace.js';
 import type { SpanRecorder } from './span-recorder.js';
 import { parseTraceparent } from './trace-context.js';
 
@@ -73,62 +74,83 @@ export class ServerSpans {
   private begin(request: FastifyRequest, reply: FastifyReply): void {
     const route = request.routeOptions.url;
     if (route?.startsWith('/v1/') !== true) return;
-    const span = this.recorder
-      .start(`${request.method} ${route}`, {
-        kind: SpanKind.SERVER,
-        parent: parseTraceparent(request.headers['traceparent']),
-      })
-      .set(A.httpMethod, request.method)
-      .set(A.httpRoute, route);
-    const traced = new TracedRequest(span, request.id, this.traces, this.logger);
+    const parent = parseTraceparent(request.headers['traceparent']);
+    const asked = { requestId: request.id, method: request.method, route, parent };
+    const traced = new TracedRequest(asked, this.recorder, this.traces, this.logger);
     const raw = request.raw as Traced;
     raw[REQUEST] = traced;
     // `close` comes once, after the last byte or when the caller is gone, for hijacked replies too.
-    reply.raw.once('close', () => {
+    reply.raw.on('close', () => {
       raw[REQUEST] = undefined;
       traced.closed(reply.raw.headersSent ? reply.raw.statusCode : undefined, this.recorder.now());
     });
   }
 }
 
-/** A server span that ends when the response is closed and, where somebody took the request on, its outcome is known. */
-class TracedRequest implements RequestSpan {
+/** What is known of a request when it arrives. */
+interface Asked {
+  readonly requestId: string;
+  readonly method: string;
+  readonly route: string;
+  readonly parent: SpanContext | undefined;
+}
+
+/** What its memory holds at its end. */
+interface Known {
+  readonly attempts: number;
+  readonly reserved: Tokens;
+  readonly charged: Tokens;
+  readonly refunded: Tokens;
+  readonly usage: TokenCounts | undefined;
+  readonly target: Target | undefined;
+  readonly waitedMs: Milliseconds;
+}
+
+/**
+ * A server span that ends when the response is closed and, where somebody took the request on, its outcome is known. What
+ * it says is put together later, for the span and for the log.
+ */
+class TracedRequest implements RequestSpan, SpanFacts {
+  private readonly span: RecordedSpan;
   private memory: RequestTrace | undefined;
+  private known: Known | undefined;
+  private team: string | undefined;
+  private template: string | undefined;
+  private estimated: Tokens | undefined;
+  private firstChunkSeconds: number | undefined;
+  private outcome: Outcome | undefined;
   private isFinished = false;
   private error: GatewayError | undefined;
   private closedAt: Milliseconds | undefined;
   private status = 0;
 
   constructor(
-    readonly span: RecordedSpan,
-    private readonly requestId: string,
+    private readonly asked: Asked,
+    recorder: SpanRecorder,
     private readonly traces: RequestTraces,
     private readonly logger: Logger | undefined,
-  ) {}
+  ) {
+    const name = `${asked.method} ${asked.route}`;
+    this.span = recorder.start(name, { kind: SpanKind.SERVER, parent: asked.parent, facts: this });
+  }
 
   get traceId(): string {
     return this.span.trace.traceId;
   }
 
   caller(team: string, template: string): void {
-    this.span.set(A.team, team).set(A.promptName, template);
+    this.team = team;
+    this.template = template;
   }
 
   identify(identity: CallIdentity, estimated?: Tokens): void {
     if (this.memory !== undefined) return;
     this.memory = this.traces.begin(identity, this.span);
-    this.span
-      .set(A.operation, identity.operation)
-      .set(A.requestModel, identity.model)
-      .set(A.team, identity.team)
-      .set(A.promptName, identity.template)
-      .set(A.priority, identity.priority)
-      .set(A.tokensEstimated, estimated);
+    this.estimated = estimated;
   }
 
   committed(): void {
-    if (this.span.read(A.clientTimeToFirstChunk) === undefined)
-      this.span.set(A.clientTimeToFirstChunk, this.span.elapsed());
+    this.firstChunkSeconds ??= this.span.elapsed();
   }
 
   finish(error?: GatewayError): void {
@@ -150,27 +172,83 @@ class TracedRequest implements RequestSpan {
   }
 
   private end(at: Milliseconds): void {
-    const { span, status, error, memory } = this;
+    const { span, memory } = this;
     if (span.ended) return;
-    const outcome = this.outcome();
-    span
-      .set(A.requestId, memory?.identity.requestId ?? this.requestId)
-      .set(A.httpStatus, status)
-      .set(A.outcome, outcome)
-      .set(A.errorCode, error?.code);
-    if (memory !== undefined) describe(span, memory);
-    if (status >= 500 || isBroken(error, status))
-      span.set(A.errorType, error?.code ?? String(status)).markError();
+    this.outcome = this.outcomeNow();
+    if (memory !== undefined) this.known = knownOf(memory);
+    if (this.isError()) span.markError();
     span.endAt(at);
-    if (outcome !== undefined) this.logger?.info('request', lineOf(span, memory));
+    if (this.outcome !== undefined) this.logger?.info('request', () => this.line());
+  }
+
+  describe(span: RecordedSpan): void {
+    const { asked, memory, known, status, error } = this;
+    span.set(A.httpMethod, asked.method).set(A.httpRoute, asked.route);
+    if (memory === undefined) span.set(A.team, this.team).set(A.promptName, this.template);
+    else describeIdentity(span, memory.identity, this.estimated);
+    span
+      .set(A.clientTimeToFirstChunk, this.firstChunkSeconds)
+      .set(A.requestId, memory?.identity.requestId ?? asked.requestId)
+      .set(A.httpStatus, status)
+      .set(A.outcome, this.outcome)
+      .set(A.errorCode, error?.code);
+    if (known !== undefined) describeKnown(span, known, this.provider);
+    if (this.isError()) span.set(A.errorType, error?.code ?? String(status));
+  }
+
+  private isError(): boolean {
+    return this.status >= 500 || isBroken(this.error, this.status);
+  }
+
+  private get provider(): string | undefined {
+    const { target } = this.known ?? {};
+    return target && this.memory?.accounts.get(target.account)?.provider;
   }
 
   /** Reads of lists and the like have none. */
-  private outcome(): Outcome | undefined {
-    if (this.memory === undefined && this.span.read(A.httpMethod) !== 'POST') return undefined;
+  private outcomeNow(): Outcome | undefined {
+    if (this.memory === undefined && this.asked.method !== 'POST') return undefined;
     return this.isFinished ? outcomeOf(this.error) : outcomeOfStatus(this.status);
   }
+
+  /** What a log line says of a request: names and numbers, no content. */
+  private line(): LogFields {
+    const { method, route } = this.asked;
+    const { requestId, model, team, template, priority } = this.memory?.identity ?? this.stranger;
+    const { target, attempts, waitedMs, usage } = this.known ?? UNKNOWN;
+    return {
+      request_id: requestId,
+      method,
+      route,
+      status: this.status,
+      outcome: this.outcome,
+      code: this.error?.code,
+      duration_ms: Math.round(this.span.seconds * 1000),
+      model,
+      account: target?.account,
+      team,
+      template,
+      priority,
+      attempts,
+      waited_ms: waitedMs === undefined ? undefined : Math.round(waitedMs),
+      input_tokens: usage?.inputTokens,
+      output_tokens: usage?.outputTokens,
+      trace_id: this.traceId,
+    };
+  }
+
+  /** Whoever asked for what was not understood. */
+  private get stranger(): Partial<CallIdentity> {
+    const { team, template } = this;
+    return {
+      requestId: this.asked.requestId,
+      ...(team === undefined ? {} : { team }),
+      ...(template === undefined ? {} : { template }),
+    };
+  }
 }
+
+const UNKNOWN: Partial<Known> = {};
 
 /** nginx's status for a caller who left before there was one; the same as `client_disconnected`. */
 const CLIENT_CLOSED = 499;
@@ -180,37 +258,29 @@ function isBroken(error: GatewayError | undefined, status: number): boolean {
   return error !== undefined && status < 400 && outcomeOf(error) !== 'cancelled';
 }
 
-function describe(span: RecordedSpan, { attempts, tokens, usage, lastTarget, accounts }: RequestTrace): void {
+function describeIdentity(span: RecordedSpan, identity: CallIdentity, estimated: Tokens | undefined): void {
   span
-    .set(A.attempts, attempts)
-    .set(A.tokensReserved, tokens.reserved)
-    .set(A.tokensUsed, tokens.charged)
-    .set(A.tokensRefunded, tokens.refunded)
-    .set(A.inputTokens, usage?.inputTokens)
-    .set(A.outputTokens, usage?.outputTokens);
-  if (lastTarget === undefined) return;
-  span.set(A.account, lastTarget.account).set(A.provider, accounts.get(lastTarget.account)?.provider);
+    .set(A.operation, identity.operation)
+    .set(A.requestModel, identity.model)
+    .set(A.team, identity.team)
+    .set(A.promptName, identity.template)
+    .set(A.priority, identity.priority)
+    .set(A.tokensEstimated, estimated);
 }
 
-/** What a log line says of a request: names and numbers, no content. */
-function lineOf(span: RecordedSpan, memory: RequestTrace | undefined): LogFields {
-  return {
-    request_id: span.read(A.requestId),
-    method: span.read(A.httpMethod),
-    route: span.read(A.httpRoute),
-    status: span.read(A.httpStatus),
-    outcome: span.read(A.outcome),
-    code: span.read(A.errorCode),
-    duration_ms: Math.round(span.seconds * 1000),
-    model: span.read(A.requestModel),
-    account: span.read(A.account),
-    team: span.read(A.team),
-    template: span.read(A.promptName),
-    priority: span.read(A.priority),
-    attempts: span.read(A.attempts),
-    waited_ms: memory === undefined ? undefined : Math.round(memory.waitedMs),
-    input_tokens: span.read(A.inputTokens),
-    output_tokens: span.read(A.outputTokens),
-    trace_id: span.trace.traceId,
-  };
+function describeKnown(span: RecordedSpan, known: Known, provider: string | undefined): void {
+  span
+    .set(A.attempts, known.attempts)
+    .set(A.tokensReserved, known.reserved)
+    .set(A.tokensUsed, known.charged)
+    .set(A.tokensRefunded, known.refunded)
+    .set(A.inputTokens, known.usage?.inputTokens)
+    .set(A.outputTokens, known.usage?.outputTokens)
+    .set(A.account, known.target?.account)
+    .set(A.provider, provider);
+}
+
+function knownOf({ attempts, tokens, usage, lastTarget, waitedMs }: RequestTrace): Known {
+  const { reserved, charged, refunded } = tokens;
+  return { attempts, reserved, charged, refunded, usage, target: lastTarget, waitedMs };
 }

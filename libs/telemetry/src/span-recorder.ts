@@ -8,6 +8,11 @@ export interface SpanSink {
   ended(span: RecordedSpan): void;
 }
 
+/** Something that is over and becomes spans, or is counted, when there is time for it. */
+export interface Aftermath {
+  tell(): void;
+}
+
 /** What a recorder needs. */
 export interface RecorderOptions {
   readonly clock: Clock;
@@ -15,6 +20,8 @@ export interface RecorderOptions {
   readonly sinks: readonly SpanSink[];
   /** Share of traces that are marked for export, 0 to 1. Every span is recorded whatever it is. */
   readonly exportRatio: number;
+  /** Who keeps what need not be told at once; without it all is. */
+  readonly later?: { add(aftermath: Aftermath): void };
 }
 
 /** How long the distance between the two clocks is believed. */
@@ -25,9 +32,8 @@ export class SpanRecorder implements SpanOrigin {
   private readonly clock: Clock;
   private offset: Milliseconds = 0;
   private offsetUntil: Milliseconds = -Infinity;
-  /** Where ids are made; as numbers and as bytes. */
-  private readonly words = new Uint32Array(4);
-  private readonly bytes = Buffer.from(this.words.buffer);
+  /** Where ids are made. */
+  private readonly bytes = Buffer.alloc(16);
 
   constructor(private readonly options: RecorderOptions) {
     this.clock = options.clock;
@@ -38,13 +44,20 @@ export class SpanRecorder implements SpanOrigin {
   }
 
   newSpanId(): string {
-    return this.hex(2);
+    return this.hex(1, this.word());
   }
 
   start(name: string, request: SpanRequest): RecordedSpan {
     const { parent } = request;
     const trace = parent instanceof RecordedSpan ? parent.trace : this.traceOf(parent);
     return new RecordedSpan(this, name, trace, request);
+  }
+
+  /** Tells it when there is time: nobody waits for its spans, none of which is a parent yet. */
+  later(aftermath: Aftermath): void {
+    const { later } = this.options;
+    if (later === undefined) aftermath.tell();
+    else later.add(aftermath);
   }
 
   ended(span: RecordedSpan): void {
@@ -56,13 +69,19 @@ export class SpanRecorder implements SpanOrigin {
    * traffic from the traces.
    */
   private traceOf(remote: SpanContext | undefined): TraceIdentity {
-    const traceId = remote?.traceId ?? this.hex(4);
-    const isWanted = remote !== undefined && (remote.traceFlags & TraceFlags.SAMPLED) !== 0;
+    if (remote === undefined) return this.ownTrace();
+    const { traceId } = remote;
+    const isWanted = (remote.traceFlags & TraceFlags.SAMPLED) !== 0;
     return {
       traceId,
-      flags: isWanted ? TraceFlags.SAMPLED : this.flagsOf(traceId),
+      flags: isWanted ? TraceFlags.SAMPLED : this.flagsOf(parseInt(traceId.slice(24), 16)),
       epochOffset: this.epochOffset(),
     };
+  }
+
+  private ownTrace(): TraceIdentity {
+    const last = this.word();
+    return new OwnTrace(this.flagsOf(last), this.epochOffset(), () => this.hex(3, last));
   }
 
   /** Read from both clocks once a second: they drift apart by less in that time than a span can show. */
@@ -76,21 +95,38 @@ export class SpanRecorder implements SpanOrigin {
   }
 
   /** The last 32 bits of a trace id are random (W3C trace context, level 2), so every replica decides alike. */
-  private flagsOf(traceId: string): TraceFlags {
-    const { exportRatio } = this.options;
-    if (exportRatio >= 1) return TraceFlags.SAMPLED;
-    return parseInt(traceId.slice(24), 16) < exportRatio * 2 ** 32 ? TraceFlags.SAMPLED : TraceFlags.NONE;
+  private flagsOf(last: number): TraceFlags {
+    return last < this.options.exportRatio * 2 ** 32 ? TraceFlags.SAMPLED : TraceFlags.NONE;
   }
 
-  /** A random id of that many words of 32 bits, never all zero. In one piece: it is looked at more often than made. */
-  private hex(words: number): string {
-    let some = 0;
+  /** A random id of that many words of 32 bits and the last one, never all zero. */
+  private hex(words: number, last: number): string {
+    let some = last;
     for (let word = 0; word < words; word += 1) {
-      const value = Math.floor(this.options.random.next() * 2 ** 32);
-      this.words[word] = value;
+      const value = this.word();
+      this.bytes.writeUInt32BE(value, 4 * word);
       some |= value;
     }
-    if (some === 0) this.words[0] = 1;
-    return this.bytes.toString('hex', 0, 4 * words);
+    this.bytes.writeUInt32BE(some === 0 ? 1 : last, 4 * words);
+    return this.bytes.toString('hex', 0, 4 * (words + 1));
+  }
+
+  private word(): number {
+    return Math.floor(this.options.random.next() * 2 ** 32);
+  }
+}
+
+/** A trace that began here. Whether it is exported is decided by a part of its id; the rest is made when somebody asks. */
+class OwnTrace implements TraceIdentity {
+  private id: string | undefined;
+
+  constructor(
+    readonly flags: TraceFlags,
+    readonly epochOffset: Milliseconds,
+    private readonly newId: () => string,
+  ) {}
+
+  get traceId(): string {
+    return (this.id ??= this.newId());
   }
 }

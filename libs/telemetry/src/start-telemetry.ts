@@ -111,7 +111,7 @@ class RunningTelemetry implements Telemetry {
   private readonly stopUndiciSpans: () => void;
 
   constructor(options: TelemetryOptions) {
-    const { labels, service, time = SYSTEM_TIME } = options;
+    const { labels, service, sinks = [], time = SYSTEM_TIME } = options;
     const resource = resourceFromAttributes({
       'service.name': service.name,
       'service.version': service.version,
@@ -142,7 +142,9 @@ class RunningTelemetry implements Telemetry {
       clock: time,
       random: options.random ?? systemRandom,
       exportRatio: options.exportRatio ?? 1,
-      sinks: [this.gathered, ...(options.sinks ?? [])],
+      sinks: [this.gathered, ...sinks],
+      // Who wants to be told of single spans is told at once.
+      ...(sinks.length === 0 ? { later: this.gathered } : {}),
     });
     this.traces = new RequestTraces(accounts);
     this.spans = new ServerSpans(this.recorder, this.traces, options.logger);

@@ -1,4 +1,4 @@
-import { GatewayError, type CallIdentity, type Milliseconds, type Target } from '@weir/kernel';
+import { GatewayError, type CallIdentity, type Milliseconds, type Stay, type Target } from '@weir/kernel';
 import type {
   Ask,
   Cost,
@@ -12,28 +12,25 @@ import type {
   Turn,
   Usage,
 } from '@weir/limiter';
-import { bucketOf, type Buckets } from './buckets.js';
-import { ATTRIBUTES as A, SPANS, type WaitResult } from './names.js';
+import { bucketOf } from './buckets.js';
 import { waitResultOf } from './outcomes.js';
-import type { RecordedSpan } from './recorded-span.js';
+import { EndedPermit, EndedWait, tokensOf, type PermitTracing, type Wait } from './permit-spans.js';
 import type { RequestTrace, RequestTraces } from './request-trace.js';
 import type { SpanRecorder } from './span-recorder.js';
 
 /** What the traced limiter counts besides its spans. */
 export interface LimiterWatch {
-  waits(target: Target, identity: CallIdentity, since: Milliseconds): () => void;
-  holds(target: Target, identity: CallIdentity, since: Milliseconds): () => void;
+  waits(target: Target, identity: CallIdentity, since: Milliseconds): Pick<Stay<unknown>, 'leave'>;
+  holds(target: Target, identity: CallIdentity, since: Milliseconds): Pick<Stay<unknown>, 'leave'>;
   /** A permit ended for the first time. */
   charged(target: Target, identity: CallIdentity, ending: Ending): void;
   observed(target: Target, observation: QuotaObservation): void;
 }
 
 /** What the parts of a traced limiter share. */
-interface Tracing {
-  readonly recorder: SpanRecorder;
+interface Tracing extends PermitTracing {
   readonly traces: RequestTraces;
   readonly watch: LimiterWatch;
-  readonly buckets: Buckets;
 }
 
 /** The limiter with a span for every wait and every refund. Adds no await to the path of a grant but its own. */
@@ -96,7 +93,7 @@ class TracedTurn implements Turn {
   async acquire(ask: Ask, signal: AbortSignal): Promise<Permit> {
     const { recorder, watch } = this.tracing;
     const askedAt = recorder.now();
-    const stopsWaiting = watch.waits(ask.target, this.trace.identity, askedAt);
+    const stay = watch.waits(ask.target, this.trace.identity, askedAt);
     try {
       const permit = await this.inner.acquire(ask, signal);
       return this.granted(permit, askedAt);
@@ -104,7 +101,7 @@ class TracedTurn implements Turn {
       this.refused(ask, askedAt, gatewayError(error));
       throw error;
     } finally {
-      stopsWaiting();
+      stay.leave();
     }
   }
 
@@ -115,7 +112,7 @@ class TracedTurn implements Turn {
   /** A retry keeps its age, so its eligibility may lie before the question that this wait answers. */
   private granted(permit: Permit, askedAt: Milliseconds): Permit {
     const from = Math.max(askedAt, permit.eligibleAt);
-    const acquire = recordWait(this.tracing, this.trace, {
+    const wait = recordWait(this.tracing, this.trace, {
       from,
       to: Math.max(from, permit.grantedAt),
       result: 'granted',
@@ -126,7 +123,7 @@ class TracedTurn implements Turn {
       depthAtEntry: permit.depthAtEntry,
     });
     this.trace.tokens.reserved += tokensOf(permit.reserved);
-    return new TracedPermit(permit, acquire, this.trace, this.tracing);
+    return new TracedPermit(permit, wait, this.trace, this.tracing);
   }
 
   private refused({ target, cost }: Ask, from: Milliseconds, error: GatewayError | undefined): void {
@@ -145,11 +142,11 @@ class TracedPermit implements Permit {
   readonly grantedAt: Milliseconds;
   readonly boundBy: string | undefined;
   readonly depthAtEntry: number;
-  private readonly release: () => void;
+  private readonly stay: Pick<Stay<unknown>, 'leave'>;
 
   constructor(
     private readonly inner: Permit,
-    private readonly acquire: RecordedSpan,
+    private readonly wait: EndedWait,
     private readonly trace: RequestTrace,
     private readonly tracing: Tracing,
   ) {
@@ -160,7 +157,7 @@ class TracedPermit implements Permit {
     this.grantedAt = inner.grantedAt;
     this.boundBy = inner.boundBy;
     this.depthAtEntry = inner.depthAtEntry;
-    this.release = tracing.watch.holds(inner.target, trace.identity, inner.grantedAt);
+    this.stay = tracing.watch.holds(inner.target, trace.identity, inner.grantedAt);
   }
 
   get boundRoom(): number | undefined {
@@ -185,69 +182,21 @@ class TracedPermit implements Permit {
 
   private ended(ending: Ending): Ending {
     if (ending.kind === 'already_ended') return ending;
-    this.release();
-    this.trace.tokens.charged += ending.chargedTokens;
-    this.tracing.watch.charged(this.target, this.trace.identity, ending);
-    for (const refund of ending.refunds) {
-      const isTokens = refund.unit === 'tokens';
-      if (isTokens) this.trace.tokens.refunded += refund.amount;
-      const span = this.tracing.recorder
-        .start(SPANS.refund, {
-          parent: this.trace.parent,
-          link: this.acquire,
-          shared: this.trace.attributesFor(this.target),
-        })
-        .set(A.bucket, isTokens ? 'tpm' : 'rpm')
-        .set(A.refundReason, refund.reason)
-        .set(A.refundAmount, refund.amount);
-      if (isTokens) span.set(A.tokensRefunded, refund.amount);
-      span.endAt(span.startedAt);
-    }
+    const { target, trace, tracing, wait } = this;
+    this.stay.leave();
+    trace.tokens.charged += ending.chargedTokens;
+    for (const { unit, amount } of ending.refunds) if (unit === 'tokens') trace.tokens.refunded += amount;
+    tracing.recorder.later(new EndedPermit(tracing, trace, { target, ending, wait }));
     return ending;
   }
 }
 
-/** One wait that is over. */
-interface Wait {
-  readonly from: Milliseconds;
-  readonly to: Milliseconds;
-  readonly result: WaitResult;
-  readonly target?: Target;
-  readonly cost?: Cost;
-  readonly boundBy?: string | undefined;
-  /** Room of what it was bound by, after it. */
-  readonly level?: number | undefined;
-  readonly depthAtEntry?: number;
-}
-
-/**
- * Both spans of a wait, made when it is over: an open one could leak, and the parent is known anyway.
- * @returns the acquire span, for links
- */
-function recordWait({ recorder, buckets }: Tracing, trace: RequestTrace, wait: Wait): RecordedSpan {
-  const shared = wait.target === undefined ? trace.attributes() : trace.attributesFor(wait.target);
-  const at = wait.from;
+/** @returns the wait, for links to its acquire span */
+function recordWait(tracing: Tracing, trace: RequestTrace, wait: Wait): EndedWait {
   trace.waitedMs += wait.to - wait.from;
-  const queued = recorder
-    .start(SPANS.queueWait, { parent: trace.parent, at, shared })
-    .set(A.waitResult, wait.result)
-    .set(A.depthAtEntry, wait.depthAtEntry);
-  const acquire = recorder
-    .start(SPANS.acquire, { parent: queued, at, shared })
-    .set(A.waitResult, wait.result)
-    .set(A.bucket, buckets(wait.boundBy))
-    .set(A.dimension, wait.boundBy)
-    .set(A.bucketLevel, wait.level)
-    .set(A.tokensRequested, wait.cost && tokensOf(wait.cost));
-  for (const span of [acquire, queued]) {
-    if (wait.result === 'timeout' || wait.result === 'shed') span.markError();
-    span.endAt(wait.to);
-  }
-  return acquire;
-}
-
-function tokensOf(cost: Cost): number {
-  return cost.inputTokens + cost.outputTokens;
+  const ended = new EndedWait(tracing, trace, wait);
+  tracing.recorder.later(ended);
+  return ended;
 }
 
 function gatewayError(thrown: unknown): GatewayError | undefined {

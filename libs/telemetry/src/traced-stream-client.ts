@@ -1,14 +1,16 @@
 import { context, createContextKey, SpanKind, trace as otelTrace } from '@opentelemetry/api';
-import { GatewayError, toGatewayError, type Milliseconds } from '@weir/kernel';
+import { GatewayError, toGatewayError, type Milliseconds, type Target } from '@weir/kernel';
 import type { StreamClient, StreamReading, UpstreamAnswer, UpstreamRequest } from '@weir/upstream';
-import { ATTRIBUTES as A, SPANS, type ResumeResult, type StreamEnd } from './names.js';
+import { ATTRIBUTES as A, SPANS, type AttemptOutcome, type ResumeResult, type StreamEnd } from './names.js';
 import { attemptOutcomeOf, errorTypeOf, throttleKindOf } from './outcomes.js';
-import type { RecordedSpan } from './recorded-span.js';
+import type { RecordedSpan, SpanFacts } from './recorded-span.js';
 import type { RequestTrace, RequestTraces } from './request-trace.js';
 import type { SpanRecorder } from './span-recorder.js';
 
 /** Number of the attempt in whose context a connection is asked for. */
 export const ATTEMPT_NUMBER = createContextKey('weir.attempt.number');
+
+type Resume = NonNullable<UpstreamRequest['resume']>;
 
 /** The stream client with a span for every attempt and for the relay of its stream. */
 export class TracedStreamClient implements StreamClient {
@@ -50,35 +52,45 @@ export class TracedStreamClient implements StreamClient {
   }
 }
 
+/** What an attempt's reading held at its end. Its own object would keep the answer with it. */
+type Read = Omit<StreamReading, 'bufferedBytes' | 'visibleBytes'>;
+
 /** The span of one attempt, from its first byte out to its last byte in. Ends once, whoever ends it. */
-class TracedAttempt {
+class TracedAttempt implements SpanFacts {
   private readonly span: RecordedSpan;
+  private readonly target: Target;
+  private readonly attempt: number;
+  private readonly stream: boolean;
+  private readonly resume: Resume | undefined;
+  private readonly retryReason: string | undefined;
   private wasSent = false;
-  private answer: UpstreamAnswer | undefined;
+  private reading: StreamReading | undefined;
+  private status: number | undefined;
+  private read: Read | undefined;
+  private outcome: AttemptOutcome = 'ok';
+  private error: GatewayError | undefined;
+  private resumeResult: ResumeResult | undefined;
   private early: { readonly thrown: Error | undefined } | undefined;
 
   constructor(
-    private readonly request: UpstreamRequest,
+    request: UpstreamRequest,
     private readonly signal: AbortSignal,
     private readonly recorder: SpanRecorder,
     private readonly trace: RequestTrace,
   ) {
-    const { target, attempt, stream, resume } = request;
-    const server = trace.serverOf(target);
-    this.span = recorder
-      .start(`${request.identity.operation} ${target.model}`, {
-        kind: SpanKind.CLIENT,
-        parent: trace.parent,
-        link: trace.lastAttempt,
-        shared: trace.attributesFor(target),
-      })
-      .set(A.serverAddress, server.address)
-      .set(A.serverPort, server.port)
-      .set(A.attemptNumber, attempt)
-      .set(A.requestStream, stream)
-      .set(A.resumeNumber, resume?.number)
-      .set(A.resumeFromChunk, resume?.fromChunk);
-    if (trace.attempts > 0) this.span.set(A.retryReason, trace.lastRetryReason);
+    const { target } = request;
+    this.target = target;
+    this.attempt = request.attempt;
+    this.stream = request.stream;
+    this.resume = request.resume;
+    this.span = recorder.start(`${request.identity.operation} ${target.model}`, {
+      kind: SpanKind.CLIENT,
+      parent: trace.parent,
+      link: trace.lastAttempt,
+      shared: trace.attributesFor(target),
+      facts: this,
+    });
+    if (trace.attempts > 0) this.retryReason = trace.lastRetryReason;
     trace.attempts += 1;
     trace.lastAttempt = this.span;
   }
@@ -89,9 +101,7 @@ class TracedAttempt {
    */
   inContext<Result>(run: () => Result): Result {
     if (!this.span.isExported) return run();
-    const below = otelTrace
-      .setSpan(context.active(), this.span)
-      .setValue(ATTEMPT_NUMBER, this.request.attempt);
+    const below = otelTrace.setSpan(context.active(), this.span).setValue(ATTEMPT_NUMBER, this.attempt);
     return context.with(below, run);
   }
 
@@ -100,41 +110,47 @@ class TracedAttempt {
   }
 
   /** A good head: the attempt goes on until its reader is done with the frames. */
-  opened(answer: UpstreamAnswer): void {
-    this.answer = answer;
+  opened({ status, reading }: UpstreamAnswer): void {
+    this.reading = reading;
+    this.status = status;
     this.wasSent = true;
-    this.span.set(A.httpStatus, answer.status);
     if (this.early !== undefined) this.over(this.early.thrown);
   }
 
   /** The reader is done with the frames. An abort can come to that before the head was looked at. */
   over(thrown?: Error): void {
-    if (this.answer === undefined) this.early = { thrown };
-    else if (thrown === undefined) this.complete();
-    else this.failed(thrown);
+    if (this.reading === undefined) this.early = { thrown };
+    else if (thrown !== undefined) this.failed(thrown);
+    else if (!this.span.ended) this.finish('complete');
   }
 
   failed(thrown: unknown): void {
     if (this.span.ended) return;
     const error = this.failureOf(thrown);
-    const outcome = attemptOutcomeOf(error);
+    this.error = error;
+    this.outcome = attemptOutcomeOf(error);
     this.wasSent ||= error.sent;
-    this.span.set(A.attemptOutcome, outcome);
-    if (outcome === 'throttled') this.span.set(A.throttleKind, throttleKindOf(error));
-    if (outcome !== 'cancelled') {
-      this.span
-        .set(A.httpStatus, error.upstreamStatus)
-        .set(A.errorType, errorTypeOf(error))
-        .set(A.retryAfterMs, error.hintMs)
-        .markError();
-    }
-    this.finish(outcome === 'cancelled' ? 'client_gone' : 'upstream_broken');
+    if (this.outcome !== 'cancelled') this.span.markError();
+    this.finish(this.outcome === 'cancelled' ? 'client_gone' : 'upstream_broken');
   }
 
-  private complete(): void {
-    if (this.span.ended) return;
-    this.span.set(A.attemptOutcome, 'ok');
-    this.finish('complete');
+  describe(span: RecordedSpan): void {
+    const { target, trace, resume, outcome, error, read } = this;
+    const server = trace.serverOf(target);
+    span
+      .set(A.serverAddress, server.address)
+      .set(A.serverPort, server.port)
+      .set(A.attemptNumber, this.attempt)
+      .set(A.requestStream, this.stream)
+      .set(A.resumeNumber, resume?.number)
+      .set(A.resumeFromChunk, resume?.fromChunk)
+      .set(A.retryReason, this.retryReason)
+      .set(A.httpStatus, this.status)
+      .set(A.attemptOutcome, outcome);
+    if (error !== undefined && outcome !== 'cancelled') describeError(span, error, outcome);
+    if (read !== undefined) this.describeReading(span, read);
+    if (!this.wasSent) span.set(A.attemptSent, false);
+    span.set(A.resumeResult, this.resumeResult);
   }
 
   /** Whatever else an abort carries, the caller is why: timeouts of the adapter come as errors of its own. */
@@ -146,35 +162,50 @@ class TracedAttempt {
 
   private finish(end: StreamEnd): void {
     const now = this.recorder.now();
-    const reading = this.answer?.reading;
-    if (reading !== undefined) this.recordReading(reading, end, now);
-    if (!this.wasSent) this.span.set(A.attemptSent, false);
-    if (this.request.resume !== undefined) this.span.set(A.resumeResult, this.resumeResult(end));
+    if (this.reading !== undefined) this.recordReading(this.reading, end, now);
+    if (this.resume !== undefined) this.resumeResult = this.resumeResultOf(end);
     this.span.endAt(now);
   }
 
   /** Its reader leaves an answer before the caller does only where it is not the one that broke. */
-  private resumeResult(end: StreamEnd): ResumeResult {
+  private resumeResultOf(end: StreamEnd): ResumeResult {
     if (end === 'complete') return 'joined';
     if (end === 'upstream_broken') return 'failed';
     return this.signal.aborted ? 'cancelled' : 'diverged';
   }
 
   private recordReading(reading: StreamReading, end: StreamEnd, now: Milliseconds): void {
-    const { usage, firstByteAt, firstVisibleAt } = reading;
-    this.span.set(A.responseModel, reading.responseModel).set(A.responseId, reading.responseId);
-    if (reading.finishReason !== undefined) this.span.set(A.finishReasons, [reading.finishReason]);
-    if (this.request.stream && firstVisibleAt !== undefined)
-      this.span.set(A.timeToFirstChunk, Math.max(0, firstVisibleAt - this.span.startedAt) / 1000);
+    const { frames, bytes, usage, finishReason, responseId, responseModel } = reading;
+    const { firstByteAt, firstVisibleAt } = reading;
+    this.read = {
+      frames,
+      bytes,
+      usage,
+      finishReason,
+      responseId,
+      responseModel,
+      firstByteAt,
+      firstVisibleAt,
+    };
+    if (usage !== undefined) this.trace.usage = usage;
+    // No metric derives from it, so that a trace that nobody will see has none.
+    if (this.stream && firstByteAt !== undefined && this.span.isExported)
+      this.recordStream(reading, end, firstByteAt, now);
+  }
+
+  private describeReading(span: RecordedSpan, read: Read): void {
+    const { usage, firstVisibleAt, finishReason } = read;
+    span.set(A.responseModel, read.responseModel).set(A.responseId, read.responseId);
+    if (finishReason !== undefined) span.set(A.finishReasons, [finishReason]);
+    if (this.stream && firstVisibleAt !== undefined)
+      span.set(A.timeToFirstChunk, Math.max(0, firstVisibleAt - span.startedAt) / 1000);
     if (usage !== undefined) {
-      this.span
+      span
         .set(A.inputTokens, usage.inputTokens)
         .set(A.outputTokens, usage.outputTokens)
         .set(A.cachedTokens, usage.cachedInputTokens)
-        .set(A.costUsd, this.trace.costOf(this.request.target, usage));
-      this.trace.usage = usage;
+        .set(A.costUsd, this.trace.costOf(this.target, usage));
     }
-    if (this.request.stream && firstByteAt !== undefined) this.recordStream(reading, end, firstByteAt, now);
   }
 
   private recordStream(reading: StreamReading, end: StreamEnd, from: Milliseconds, to: Milliseconds): void {
@@ -182,7 +213,7 @@ class TracedAttempt {
       .start(SPANS.stream, {
         parent: this.span,
         at: from,
-        shared: this.trace.attributesFor(this.request.target),
+        shared: this.trace.attributesFor(this.target),
       })
       .set(A.streamChunks, reading.frames)
       .set(A.streamBytes, reading.bytes)
@@ -190,4 +221,12 @@ class TracedAttempt {
     if (end === 'upstream_broken') span.markError();
     span.endAt(to);
   }
+}
+
+function describeError(span: RecordedSpan, error: GatewayError, outcome: AttemptOutcome): void {
+  if (outcome === 'throttled') span.set(A.throttleKind, throttleKindOf(error));
+  span
+    .set(A.httpStatus, error.upstreamStatus)
+    .set(A.errorType, errorTypeOf(error))
+    .set(A.retryAfterMs, error.hintMs);
 }

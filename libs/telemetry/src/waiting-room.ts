@@ -1,4 +1,4 @@
-import { Roster, type CallIdentity, type Milliseconds } from '@weir/kernel';
+import { Roster, type CallIdentity, type Milliseconds, type Stay } from '@weir/kernel';
 
 /** Requests of one model and priority. */
 export interface Occupancy {
@@ -13,12 +13,9 @@ export interface Occupancy {
 export class WaitingRoom {
   private readonly stays = new Map<string, Map<string, Roster<Milliseconds>>>();
 
-  /** @returns leaves again; idempotent */
-  enter(model: string, { priority }: CallIdentity, since: Milliseconds): () => void {
-    const stay = this.room(model, priority).enter(since);
-    return () => {
-      stay.leave();
-    };
+  /** @returns to leave by */
+  enter(model: string, { priority }: CallIdentity, since: Milliseconds): Stay<Milliseconds> {
+    return this.room(model, priority).enter(since);
   }
 
   *occupancy(): Generator<Occupancy> {

@@ -97,8 +97,8 @@ export class Scene {
 }
 
 const SILENT_WATCH: LimiterWatch = {
-  waits: () => () => undefined,
-  holds: () => () => undefined,
+  waits: () => ({ leave: () => undefined }),
+  holds: () => ({ leave: () => undefined }),
   charged: () => undefined,
   observed: () => undefined,
 };
