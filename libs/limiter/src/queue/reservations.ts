@@ -74,7 +74,7 @@ export class Reservations {
         return true;
       }
     }
-    return false;
+    return this.delayedByTeam(ticket, rank, now);
   }
 
   /** Whether somebody who was held back may go, since this was asked last. */
@@ -84,17 +84,42 @@ export class Reservations {
     return freed;
   }
 
+  /**
+   * A team's limit is in more than one model, and others of the team do not use what the owner waits for. They leave it
+   * its room of the team's: it would wait for the one and then for the other, and for ever.
+   */
+  private delayedByTeam(wanted: Wanted, rank: number, now: Milliseconds): boolean {
+    if (!wanted.flow.vector.some(isOfTeam)) return false;
+    for (const [dimension, owned] of this.byDimension) {
+      if (owned.rank >= rank || owned.ticket.flow.team.id !== wanted.flow.team.id) continue;
+      if (wanted.flow.vector.includes(dimension) || !moves(owned, wanted, now, isOfTeam)) continue;
+      owned.holdsBack = true;
+      return true;
+    }
+    return false;
+  }
+
   private displace({ flow }: FlowTicket): void {
     flow.pinned = undefined;
     flow.reorder();
   }
 }
 
-function moves({ ticket, eta }: Reservation, other: Wanted, now: Milliseconds): boolean {
+/** @param among which of the dimensions count. Left out: all */
+function moves(
+  { ticket, eta }: Reservation,
+  other: Wanted,
+  now: Milliseconds,
+  among?: (dimension: Dimension) => boolean,
+): boolean {
   const bound = Math.max(eta, now) + SAME_INSTANT_MS;
   return ticket.flow.vector.some((dimension) => {
-    if (!other.flow.vector.includes(dimension)) return false;
+    if (!other.flow.vector.includes(dimension) || among?.(dimension) === false) return false;
     const { unit } = dimension.spec;
     return dimension.earliestAfter(amountOf(unit, other.cost), amountOf(unit, ticket.cost), now) > bound;
   });
+}
+
+function isOfTeam({ spec }: Dimension): boolean {
+  return spec.scope === 'team';
 }

@@ -47,4 +47,13 @@ describe('phase-locked cells', () => {
     expect(gate.earliest({ amount: 1, first: 10, at: 0 }, 0)).toBe(1_000);
     expect(gate.fits(1, 0)).toBe(true);
   });
+
+  it('begin anew with what comes after sixty of them in which nothing left', () => {
+    const gate = cells();
+    gate.debit(1, 0);
+    expect(departures(gate, 1, 60_700)).toEqual([61_000]);
+    const late = 122_700;
+    expect(departures(gate, 10, late)).toEqual(Array.from({ length: 10 }, () => late));
+    expect(departures(gate, 1, late)).toEqual([late + 850]);
+  });
 });

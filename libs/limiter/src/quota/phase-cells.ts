@@ -6,6 +6,11 @@ import type { Share } from './share.js';
 const OPEN_SHARE = 0.3;
 /** What a cell holds leaves one after the other in this part of it, so that a refusal of the first can stop the rest. */
 const SPREAD_SHARE = OPEN_SHARE / 2;
+/**
+ * After so many cells without a debit the next one may come at any time, and sets the phase anew. Where two limits of one
+ * request both have cells, the open parts of one may never meet those of the other: nothing would go for ever.
+ */
+const IDLE_CELLS = 60;
 
 /**
  * A provider that counts in cells of its own, met by cells of the same length: while the phase between the two is
@@ -23,7 +28,7 @@ export class PhaseCells implements Gate {
    */
   constructor(
     private readonly share: Share,
-    private readonly phase: Milliseconds,
+    private phase: Milliseconds,
     at: Milliseconds,
   ) {
     this.cell = this.cellAt(at);
@@ -41,7 +46,10 @@ export class PhaseCells implements Gate {
     return this.isOpen(at, cell) && this.holds(before + amount) && this.turnOf(cell, before) <= at;
   }
 
-  earliest({ amount, at, first }: GateAsk, from: Milliseconds): Milliseconds {
+  earliest(ask: GateAsk, from: Milliseconds): Milliseconds {
+    const { amount, at, first } = ask;
+    if (first > 0 && this.isIdle(this.cellAt(at)))
+      return this.begun(first, at).earliest({ ...ask, first: 0 }, from);
     const time = Math.max(at, from);
     const cell = this.cellAt(time);
     const before = this.countIn(cell) + (cell === this.cellAt(at) ? first : 0);
@@ -51,6 +59,7 @@ export class PhaseCells implements Gate {
   }
 
   debit(amount: number, at: Milliseconds): void {
+    if (this.isIdle(this.cellAt(at))) [this.phase, this.count] = [this.phaseFrom(at), 0];
     const cell = this.cellAt(at);
     this.count = this.countIn(cell) + amount;
     this.cell = cell;
@@ -82,7 +91,23 @@ export class PhaseCells implements Gate {
   }
 
   private isOpen(at: Milliseconds, cell: number): boolean {
-    return at - this.startOf(cell) <= this.share.perMs * OPEN_SHARE;
+    return at - this.startOf(cell) <= this.share.perMs * OPEN_SHARE || this.isIdle(cell);
+  }
+
+  private isIdle(cell: number): boolean {
+    return cell - this.cell > IDLE_CELLS;
+  }
+
+  /** As they are after a debit that sets the phase. */
+  private begun(amount: number, at: Milliseconds): PhaseCells {
+    const cells = new PhaseCells(this.share, this.phaseFrom(at), at);
+    cells.count = amount;
+    return cells;
+  }
+
+  /** In the middle of the open part: it is open for a while before and after, where others are open too. */
+  private phaseFrom(at: Milliseconds): Milliseconds {
+    return at - SPREAD_SHARE * this.share.perMs;
   }
 
   private countIn(cell: number): number {
