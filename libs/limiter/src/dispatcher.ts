@@ -237,8 +237,11 @@ export class Dispatcher implements WaitDesk {
     waiter.eligibleAt = now;
     waiter.depthAtEntry = queue.waiting;
     queue.add(waiter);
-    if (now >= Math.min(this.nextLook, this.parts.leases.nextExpiry())) this.look(now);
-    else this.nextLook = Math.min(this.nextLook, this.passes.offerNewcomer(waiter, queue, now));
+    if (now < Math.min(this.nextLook, this.parts.leases.nextExpiry())) {
+      this.nextLook = Math.min(this.nextLook, this.passes.offerNewcomer(waiter, queue, now));
+      if (now < this.nextLook) return;
+    }
+    this.look(now);
   }
 
   private grantIdle(

@@ -146,6 +146,26 @@ describe('what a model with a limit of its own is entitled to', () => {
     expect(grantsOf(simulation, 'A')).toHaveLength(10);
   });
 
+  it('is lent at once when the team of who waits for it is stopped in the same look', async () => {
+    const { simulation } = start(paced, {
+      dimensions: [
+        dimension({}, 'requests', 6, { burst: 1 }),
+        dimension({ model: 'A' }, 'requests', 2, { burst: 1 }),
+        dimension({ team: 'd' }, 'requests', 1, { burst: 1 }),
+      ],
+      teams: [],
+      wishes: [
+        ...times(1, { model: 'B' }),
+        ...times(1, { at: 10, team: 'd' }),
+        ...times(2, { at: 10, team: 'b', model: 'B' }),
+        ...times(1, { at: 1_000, team: 'd' }),
+        ...times(2, { at: 1_000, team: 'b', model: 'B' }),
+      ],
+    });
+    await simulation.run();
+    expect(grantsOf(simulation, 'B')).toEqual([0, 2600, 3900, 5300, 6600]);
+  });
+
   it('leaves out what was taken while nobody else waited', async () => {
     const talk = times(2, {
       team: 'b',

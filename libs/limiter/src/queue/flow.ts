@@ -72,6 +72,10 @@ export class Flow implements Leaseholder {
   }
 
   /** Whether the team's own limit stopped its first when it was last looked at: its model is not waited for on its behalf. */
+  get stopped(): boolean {
+    return this.isStopped;
+  }
+
   set stopped(stopped: boolean) {
     if (stopped === this.isStopped) return;
     this.isStopped = stopped;

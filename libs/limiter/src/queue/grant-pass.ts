@@ -1,5 +1,6 @@
 import type { Milliseconds } from '@weir/kernel';
 import { blockOf, countsRequests, type Block } from '../ledger/ledger.js';
+import type { DimensionSpec } from '../quota/dimension.js';
 import type { Awaited } from './awaited.js';
 import { lentTo, yieldsUntil } from './entitlements.js';
 import type { FairQueue } from './fair-queue.js';
@@ -15,6 +16,8 @@ import type { When } from './size-tree.js';
 export class GrantPass {
   /** Somebody was held back for the sake of a model that waits. */
   lends = false;
+  /** After somebody was held back so, somebody else went or was stopped: what is lent now is another matter. */
+  private anew = false;
 
   constructor(
     private readonly reservations: Reservations,
@@ -34,12 +37,20 @@ export class GrantPass {
       next = Infinity;
       for (const queue of queues.values())
         if (queue.waiting > 0) next = Math.min(next, this.runThrough(queue, now));
-    } while (this.reservations.takeFreed());
+    } while (this.takeAnew());
     return next;
   }
 
-  /** A newcomer, where everything else has just been looked at. */
+  /**
+   * A newcomer, where everything else has just been looked at.
+   * @returns when another look may be worth while: at once where it goes, or claims, before others
+   */
   offerNewcomer(ticket: FlowTicket, queue: FairQueue, now: Milliseconds): Milliseconds {
+    const next = this.offerLast(ticket, queue, now);
+    return this.takeAnew() ? now : next;
+  }
+
+  private offerLast(ticket: FlowTicket, queue: FairQueue, now: Milliseconds): Milliseconds {
     const { flow } = ticket;
     const isFirst = flow.next() === ticket;
     if (!isFirst && flow.waitsForShare) return Infinity;
@@ -47,7 +58,7 @@ export class GrantPass {
     if (!block) {
       if (isFirst) flow.stopped = false;
       const until = this.heldUntil(ticket, queue, now);
-      if (until === undefined) ticket.grant(now);
+      if (until === undefined) this.grant(ticket, now);
       if (isFirst) flow.waitsForShare = isLent(until);
       return until ?? Infinity;
     }
@@ -72,7 +83,7 @@ export class GrantPass {
     if (ticket === undefined) return Infinity;
     const until = this.heldUntil(ticket, queue, now);
     flow.waitsForShare = isLent(until);
-    if (until === undefined && ticket.grant(now)) {
+    if (until === undefined && this.grant(ticket, now)) {
       flow.stopped = false;
       flow.putBack();
       return Infinity;
@@ -107,9 +118,7 @@ export class GrantPass {
     const { flow } = ticket;
     const { id, scope } = block.dimension.spec;
     ticket.boundBy = id;
-    if (scope === 'model') flow.model.parked = true;
-    flow.stopped = scope === 'team';
-    if (flow.stopped) flow.held = true;
+    this.stop(flow, scope);
     const yielding = scope === 'account' ? this.yieldingUntil(ticket, block, queue, now) : undefined;
     flow.waitsForShare = yielding !== undefined;
     this.lends ||= flow.waitsForShare;
@@ -117,6 +126,14 @@ export class GrantPass {
     if (owner && scope !== 'team') queue.begin(ticket, scope);
     const next = owner || !this.delays(ticket, now) ? block.at : Infinity;
     return yielding === undefined ? next : Math.min(yielding, next);
+  }
+
+  private stop(flow: Flow, scope: DimensionSpec['scope']): void {
+    const byTeam = scope === 'team';
+    if (scope === 'model') flow.model.parked = true;
+    if (byTeam) flow.held = true;
+    this.anew ||= this.lends && byTeam && !flow.stopped;
+    flow.stopped = byTeam;
   }
 
   /** Behind a blocked head, the smallest ones of its flow may fit. */
@@ -130,7 +147,7 @@ export class GrantPass {
         return this.delays(small, now) ? Infinity : block.at;
       }
       const until = this.heldUntil(small, queue, now);
-      if (until !== undefined || !small.grant(now)) return until ?? Infinity;
+      if (until !== undefined || !this.grant(small, now)) return until ?? Infinity;
     }
     return Infinity;
   }
@@ -148,7 +165,7 @@ export class GrantPass {
     };
     for (;;) {
       const { ticket, at } = flow.find(when);
-      if (!ticket?.grant(now)) return at;
+      if (ticket === undefined || !this.grant(ticket, now)) return at;
     }
   }
 
@@ -176,6 +193,19 @@ export class GrantPass {
     now: Milliseconds,
   ): Milliseconds | undefined {
     return ticket.flow.pinned === ticket ? undefined : yieldsUntil(ticket.flow, block, queue, now);
+  }
+
+  /** Whether somebody who was held back may go, since this was asked last. */
+  private takeAnew(): boolean {
+    const anew = this.reservations.takeFreed() || this.anew;
+    this.anew = false;
+    return anew;
+  }
+
+  private grant(ticket: FlowTicket, now: Milliseconds): boolean {
+    if (!ticket.grant(now)) return false;
+    this.anew ||= this.lends;
+    return true;
   }
 
   /** Whether somebody is held back for another's sake: until when depends on every dimension of the other. */
