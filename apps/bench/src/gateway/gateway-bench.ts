@@ -47,16 +47,20 @@ export async function gatewayBench(options: readonly string[]): Promise<boolean>
   }
 }
 
-/** One window of every target with every load, again and again; the order turns. */
+/**
+ * Every target with every load, again and again; the order turns. One load after the other: servers whose load changes are
+ * compiled anew, some of them sooner than others, and a round of all loads would measure little else.
+ */
 async function measureAll({ targets }: Field, rounds: number): Promise<Results> {
   const callers = startCallers();
   const results = new Results();
-  for (const load of LOADS) for (const target of targets) await warmUp(callers, target, load);
-  for (let round = 0; round < rounds; round += 1) {
-    if (process.stderr.isTTY) process.stderr.write(`\rround ${round + 1} of ${rounds} `);
-    const turned = [...targets.slice(round % targets.length), ...targets.slice(0, round % targets.length)];
-    for (const load of LOADS)
+  for (const load of LOADS) {
+    for (const target of targets) await warmUp(callers, target, load);
+    for (let round = 0; round < rounds; round += 1) {
+      if (process.stderr.isTTY) process.stderr.write(`\r${load.name}, round ${round + 1} of ${rounds} `);
+      const turned = [...targets.slice(round % targets.length), ...targets.slice(0, round % targets.length)];
       for (const target of turned) results.add(load.name, target.name, await measure(callers, target, load));
+    }
   }
   await end(callers);
   return results;
