@@ -112,11 +112,14 @@ function moves(
   now: Milliseconds,
   among?: (dimension: Dimension) => boolean,
 ): boolean {
-  const bound = Math.max(eta, now) + SAME_INSTANT_MS;
   return ticket.flow.vector.some((dimension) => {
     if (!other.flow.vector.includes(dimension) || among?.(dimension) === false) return false;
     const { unit } = dimension.spec;
-    return dimension.earliestAfter(amountOf(unit, other.cost), amountOf(unit, ticket.cost), now) > bound;
+    const amount = amountOf(unit, ticket.cost);
+    // Nobody knows when a slot comes back. Until then, what the team has for the owner is not taken from it.
+    const expected = eta === Infinity && among ? dimension.earliest(amount, now) : eta;
+    const bound = Math.max(expected, now) + SAME_INSTANT_MS;
+    return dimension.earliestAfter(amountOf(unit, other.cost), amount, now) > bound;
   });
 }
 

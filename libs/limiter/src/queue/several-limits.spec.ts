@@ -31,6 +31,18 @@ describe('a request under several limits that do not hold the same others', () =
     expect(waited(simulation, large)).toBeLessThan(16_000);
   });
 
+  it('keeps what its team has for it while it waits for a slot', async () => {
+    const outcomes = [{ kind: 'settle', afterMs: 900 }] as const;
+    const large = wish({ at: 20_000, team: 'b', model: 'n', input: 600, outcomes });
+    const { simulation } = start(paced, {
+      dimensions: [dimension({ model: 'n' }, 'slots', 4), dimension({ team: 'b' }, 'tokens', 1_000)],
+      teams: [],
+      wishes: [...crowd(60_000).map((one) => (one.model === 'n' ? { ...one, outcomes } : one)), large],
+    });
+    await simulation.run({ until: 60_000 });
+    expect(waited(simulation, large)).toBeLessThan(16_000);
+  });
+
   it('goes although both have learned cells, whose open parts never meet', async () => {
     const shape = { kind: 'unknown' } as const;
     const twice = [
