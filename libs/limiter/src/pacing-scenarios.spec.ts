@@ -123,9 +123,10 @@ describe('pacing', () => {
     { account: 90, own: 30, others: [26, 26] },
     { account: 30, own: 15, others: [12], tokens: 4_000 },
     { account: 120, own: 90, others: [20] },
+    { account: 60, own: 30, others: [25], teams: 3 },
   ])(
     'takes nothing from a busy model for quiet ones that come in bursts, which do not wait either: %j',
-    async ({ account, own, others, declared = false, tokens = 0 }) => {
+    async ({ account, own, others, declared = false, tokens = 0, teams = 1 }) => {
       const unit = tokens > 0 ? 'tokens' : 'requests';
       const size = Math.max(1, tokens);
       const dimensions = [
@@ -138,8 +139,8 @@ describe('pacing', () => {
       const waits: number[] = [];
       for (let seed = 1; seed <= 10; seed += 1) {
         const arrivals = (perMinute: number, model: string): Wish[] =>
-          poisson(perMinute, 0, 35 * MINUTE, seededRandom(seed * 100 + model.charCodeAt(0))).map((at) =>
-            wish(at, { model, team: model, input: tokens }),
+          poisson(perMinute, 0, 35 * MINUTE, seededRandom(seed * 100 + model.charCodeAt(0))).map((at, n) =>
+            wish(at, { model, team: `${model}${n % teams}`, input: tokens }),
           );
         const busy = arrivals(2 * own, 'A');
         const quiet = others.flatMap((perMinute, n) => arrivals(perMinute, 'BC'.charAt(n)));

@@ -8,16 +8,20 @@ import { loadOn } from './load.js';
 import type { ModelClass } from './model-class.js';
 import type { Wanted } from './reservations.js';
 
-/** What is wanted of one of the account's dimensions, which has a place among those that a model shares. */
-interface Loan {
-  readonly amount: number;
+/** One of the account's dimensions, and its place among those that a model shares. */
+interface Shared {
   readonly dimension: Dimension;
   readonly index: number;
 }
 
+/** What is wanted of it. */
+interface Loan extends Shared {
+  readonly amount: number;
+}
+
 /** Who goes before a flow that has had its fair share of a dimension. */
 interface Precedence {
-  /** When the flow is below its share again, if it is given nothing. */
+  /** When the flow may be below its share again, if it is given nothing. */
   readonly until: Milliseconds;
   readonly has: (model: ModelClass<Flow>) => boolean;
 }
@@ -78,22 +82,21 @@ function lentUntil(flow: Flow, loan: Loan, queue: FairQueue, now: Milliseconds):
  * First who has had less of it, by weight; of those that have had the same, who has less left of its own limits, and so can
  * make up for less. No two wait for each other.
  */
-function precedence(
-  flow: Flow,
-  { dimension, index }: Omit<Loan, 'amount'>,
-  queue: FairQueue,
-  now: Milliseconds,
-): Precedence | undefined {
+function precedence(flow: Flow, place: Shared, queue: FairQueue, now: Milliseconds): Precedence | undefined {
+  const { dimension, index } = place;
   const used = usedBy(flow, index, now);
   const share = fairShare(flow, dimension, queue, now);
   if (used < share) return undefined;
   const own = used / flow.team.weight;
   const left = leftOf(flow.model, now);
   const has = (model: ModelClass<Flow>): boolean => {
-    const more = servedOf(model, index, now) - own;
+    const more = servedOf(model, place, now) - own;
     return more < -TINY || (more <= TINY && leftOf(model, now) < left);
   };
-  return { until: flow.recent?.below(share, index, now) ?? Infinity, has };
+  let until = flow.recent?.below(share, index, now) ?? Infinity;
+  for (const model of queue.models.values())
+    until = Math.min(until, model.weightFallsAt(dimension.spec, now));
+  return { until, has };
 }
 
 /** Which part of its own limits a model has left: the less, the less it can make up for. */
@@ -131,9 +134,8 @@ function isEntitled(model: ModelClass<Flow>, flow: Flow): boolean {
 
 /** What counts is where a request starts: the last one may reach beyond the share, so nobody is too large for it. */
 function fairShare(flow: Flow, { limit, spec }: Dimension, queue: FairQueue, now: Milliseconds): number {
-  const from = now - spec.windowMs;
   let sum = 0;
-  for (const model of queue.models.values()) sum += model.weightSince(from);
+  for (const model of queue.models.values()) sum += model.weightIn(spec, now);
   const share = (limit * flow.team.weight) / Math.max(sum, flow.team.weight);
   return Math.max(TINY, share - TINY);
 }
@@ -143,6 +145,6 @@ function usedBy({ recent }: Flow, index: number, now: Milliseconds): number {
 }
 
 /** By weight. */
-function servedOf({ recent, demand }: ModelClass<Flow>, index: number, now: Milliseconds): number {
-  return (recent?.of(index, now) ?? 0) / demand.weight;
+function servedOf(model: ModelClass<Flow>, { dimension, index }: Shared, now: Milliseconds): number {
+  return (model.recent?.of(index, now) ?? 0) / model.weightIn(dimension.spec, now);
 }

@@ -84,6 +84,11 @@ export class Flow implements Leaseholder {
     this.model.demand.add({ requests: waiting, inputTokens, outputTokens }, stopped ? -1 : 1);
   }
 
+  /** It has something waiting that could go, as far as its team’s own limit is concerned. */
+  get wants(): boolean {
+    return this.waiting > 0 && !this.isStopped;
+  }
+
   add(ticket: FlowTicket): void {
     this[ticket.priority].add(ticket, this.time);
     this.bySize?.push(ticket);

@@ -2,6 +2,7 @@ import type { Milliseconds, Target } from '@weir/kernel';
 import type { Vector } from '../ledger/ledger.js';
 import type { Cost } from '../limiter.js';
 import { isLong } from '../quota/defaults.js';
+import type { DimensionSpec } from '../quota/dimension.js';
 import { Demand } from './load.js';
 import { RecentUse } from './recent-use.js';
 import { WaitingLine, type Waiting } from './waiting-line.js';
@@ -10,6 +11,8 @@ import { WaitingLine, type Waiting } from './waiting-line.js';
 export interface Ordered {
   readonly vector: Vector;
   readonly team: { readonly weight: number };
+  /** It has something waiting that could go, as far as its team's own limits are concerned. */
+  readonly wants: boolean;
 }
 
 /** Where a flow stands in the order. One that moves takes another place, and nobody waits at the old one any more. */
@@ -49,8 +52,10 @@ export class ModelClass<Flow extends Ordered> {
   recent: RecentUse | undefined;
   /** Rates of its own, where they are limits. */
   caps: Vector = [];
-  private servedAt: Milliseconds = -Infinity;
-  private servedWeight = 0;
+  /** When each flow was last granted something while the account was contested; who was longest ago comes first. */
+  private readonly lastSpent = new Map<Flow, Milliseconds>();
+  /** Longest window of a shared dimension. */
+  private longest: Milliseconds = 0;
   private shares = { request: 1, token: 0, input: 0, output: 0 };
 
   constructor(readonly target: Target) {}
@@ -95,17 +100,27 @@ export class ModelClass<Flow extends Ordered> {
   }
 
   /** Something of it was granted while the account was contested. */
-  spend(flow: Ordered, cost: Cost, now: Milliseconds): void {
+  spend(flow: Flow, cost: Cost, now: Milliseconds): void {
     this.recent ??= new RecentUse(this.shared, now);
     this.recent.add(cost, now);
-    this.servedAt = now;
-    this.servedWeight = flow.team.weight;
+    this.lastSpent.delete(flow);
+    this.lastSpent.set(flow, now);
   }
 
-  /** Weight of those that wait; where nobody does, of the one that was served last, if that was not before `from`. */
-  weightSince(from: Milliseconds): number {
-    if (this.demand.weight > 0) return this.demand.weight;
-    return this.servedAt > from ? this.servedWeight : 0;
+  /** Weight of those that wait, or that were granted something in this window of a shared dimension. */
+  weightIn({ windowMs }: DimensionSpec, now: Milliseconds): number {
+    let sum = this.demand.weight;
+    for (const [flow, at] of this.lastSpent) {
+      if (at + windowMs > now) sum += flow.wants ? 0 : flow.team.weight;
+      else if (windowMs === this.longest) this.lastSpent.delete(flow);
+    }
+    return sum;
+  }
+
+  /** When that becomes less, if nothing is granted. */
+  weightFallsAt({ windowMs }: DimensionSpec, now: Milliseconds): Milliseconds {
+    for (const [flow, at] of this.lastSpent) if (at + windowMs > now && !flow.wants) return at + windowMs;
+    return Infinity;
   }
 
   /** Limits have changed. */
@@ -120,6 +135,7 @@ export class ModelClass<Flow extends Ordered> {
       ({ spec }) =>
         spec.scope === 'account' && spec.unit !== 'slots' && spec.shape.kind !== 'bucket' && !isLong(spec),
     );
+    this.longest = Math.max(0, ...this.shared.map(({ spec }) => spec.windowMs));
   }
 
   private measure(vector: Vector): void {
