@@ -16,6 +16,8 @@ interface Reservation {
   holdsBack: boolean;
   /** Order of claims. Nobody makes an earlier owner wait, so no two of them wait for each other. */
   readonly rank: number;
+  /** Its ticket waited for its team's limit before this one: what the team has for it is not taken from it again. */
+  readonly keepsOfTeam: boolean;
 }
 
 /**
@@ -40,25 +42,32 @@ export class Reservations {
       own.eta = at;
       return true;
     }
-    const rank = this.release(ticket) ?? this.claims++;
+    const before = this.release(ticket);
+    const rank = before?.rank ?? this.claims++;
     const other = this.byDimension.get(dimension);
     if (other && other.rank < rank) return false;
     if (other) this.displace(other.ticket);
-    this.byDimension.set(dimension, { ticket, eta: at, rank, holdsBack: false });
+    this.byDimension.set(dimension, {
+      ticket,
+      eta: at,
+      rank,
+      holdsBack: false,
+      keepsOfTeam: before?.keepsOfTeam === true,
+    });
     ticket.flow.pinned = ticket;
     ticket.flow.rank = rank;
     return true;
   }
 
-  /** A ticket was granted, or gave up. Returns the rank that it had. */
-  release(ticket: FlowTicket): number | undefined {
+  /** A ticket was granted, or gave up. Returns what its next reservation inherits. */
+  release(ticket: FlowTicket): Pick<Reservation, 'rank' | 'keepsOfTeam'> | undefined {
     if (ticket.flow.pinned !== ticket) return undefined;
     ticket.flow.pinned = undefined;
     for (const [dimension, owned] of this.byDimension) {
       if (owned.ticket !== ticket) continue;
       this.byDimension.delete(dimension);
       this.freed ||= owned.holdsBack;
-      return owned.rank;
+      return { rank: owned.rank, keepsOfTeam: owned.keepsOfTeam || isOfTeam(dimension) };
     }
     return undefined;
   }
@@ -107,7 +116,7 @@ export class Reservations {
 
 /** @param among which of the dimensions count. Left out: all */
 function moves(
-  { ticket, eta }: Reservation,
+  { ticket, eta, keepsOfTeam }: Reservation,
   other: Wanted,
   now: Milliseconds,
   among?: (dimension: Dimension) => boolean,
@@ -116,8 +125,9 @@ function moves(
     if (!other.flow.vector.includes(dimension) || among?.(dimension) === false) return false;
     const { unit } = dimension.spec;
     const amount = amountOf(unit, ticket.cost);
-    // Nobody knows when a slot comes back. Until then, what the team has for the owner is not taken from it.
-    const expected = eta === Infinity && among ? dimension.earliest(amount, now) : eta;
+    // Nobody knows when a slot comes back.
+    const expected =
+      eta === Infinity && keepsOfTeam && isOfTeam(dimension) ? dimension.earliest(amount, now) : eta;
     const bound = Math.max(expected, now) + SAME_INSTANT_MS;
     return dimension.earliestAfter(amountOf(unit, other.cost), amount, now) > bound;
   });

@@ -43,6 +43,25 @@ describe('a request under several limits that do not hold the same others', () =
     expect(waited(simulation, large)).toBeLessThan(16_000);
   });
 
+  it('costs its team nothing while it waits for a slot that does not come', async () => {
+    const long = [{ kind: 'settle', afterMs: 50_000 }] as const;
+    const small = Array.from({ length: 20 }, (_, n) => wish({ at: 2_000 + n, team: 'b', input: 50 }));
+    const { simulation } = start(paced, {
+      dimensions: [
+        dimension({ model: 'n' }, 'slots', 1),
+        dimension({ team: 'b' }, 'tokens', 1_000, { burst: 1_000 }),
+      ],
+      teams: [],
+      wishes: [
+        wish({ model: 'n', outcomes: long }),
+        wish({ at: 1_000, team: 'b', model: 'n', input: 900 }),
+        ...small,
+      ],
+    });
+    await simulation.run({ until: 3_000 });
+    expect(simulation.granted).toHaveLength(21);
+  });
+
   it('goes although both have learned cells, whose open parts never meet', async () => {
     const shape = { kind: 'unknown' } as const;
     const twice = [
