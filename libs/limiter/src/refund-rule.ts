@@ -14,7 +14,7 @@ export type Refundable = 'nothing' | 'tokens' | 'everything';
 /**
  * What a failed attempt gives back (docs/request-lifecycle.md has the table). A rejected request stays spent: OpenAI,
  * OpenRouter and Gemini count failures (their rate-limit pages, read 2026-11), and giving it back makes any limiter a
- * no-op under load (1.7 % of 429s become 91 %). What may have run keeps its tokens until the window passes.
+ * no-op under load (some 90 % of 429s in the pacing bench). What may have run keeps its tokens until the window passes.
  */
 export function refundableAfter(failure: FailureClass | undefined): Refundable {
   switch (failure) {

@@ -18,7 +18,7 @@ export interface RecorderOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly sinks: readonly SpanSink[];
-  /** Share of traces that are marked for export, 0 to 1. Every span is recorded whatever it is. */
+  /** Share of traces that are marked for export, 0 to 1. What metrics derive from is recorded whatever it is. */
   readonly exportRatio: number;
   /** Who keeps what need not be told at once; without it all is. */
   readonly later?: { add(aftermath: Aftermath): void };
