@@ -1,42 +1,22 @@
-import {
-  abortReason,
-  type Clock,
-  type Milliseconds,
-  type Priority,
-  type Target,
-  type Timers,
-} from '@weir/kernel';
+import { abortReason, type Clock, type Milliseconds, type Target, type Timers } from '@weir/kernel';
 import { AbortWatch } from './abort-watch.js';
 import { Alarm } from './alarm.js';
 import type { HoldTimes } from './hold-times.js';
 import type { Leases } from './leases.js';
-import {
-  blockOf,
-  correctionOf,
-  isCost,
-  pausedUntil,
-  tooLargeFor,
-  type Charge,
-  type Entry,
-  type Ledger,
-} from './ledger/ledger.js';
-import type { Ask, Cost, Permit } from './limiter.js';
+import { isCost, type Charge, type Entry, type Ledger } from './ledger/ledger.js';
+import type { Ask, Permit } from './limiter.js';
 import type { Grant } from './permit.js';
+import { Prospects } from './prospects.js';
 import { Awaited } from './queue/awaited.js';
-import { lentTo } from './queue/entitlements.js';
-import { expect, type Expectation } from './queue/eta.js';
 import { FairQueue } from './queue/fair-queue.js';
 import type { Flow } from './queue/flow.js';
 import { GrantPass } from './queue/grant-pass.js';
 import { Reservations } from './queue/reservations.js';
 import { WaitingLine } from './queue/waiting-line.js';
-import { draining, expired, neverFits, notACost, spokenFor, tooLate } from './refusals.js';
+import { draining, notACost } from './refusals.js';
 import type { Member, Teams } from './teams.js';
 import type { PacedTurn } from './turn.js';
 import { Waiter, type WaitDesk } from './waiter.js';
-
-/** A request is refused at once when it is expected later than this many times what it has left (docs/limiter.md, Numbers). */
-const ETA_SLACK = 1.5;
 
 /** What the dispatcher works with. */
 export interface DispatcherParts {
@@ -58,6 +38,7 @@ export class Dispatcher implements WaitDesk {
   readonly queues = new Map<string, FairQueue>();
   waiting = 0;
   draining = false;
+  readonly prospects: Prospects;
   private readonly watch = new AbortWatch();
   private readonly reservations = new Reservations();
   private readonly deadlines = new WaitingLine<Waiter>((a, b) => a.deadline < b.deadline);
@@ -68,6 +49,7 @@ export class Dispatcher implements WaitDesk {
   private nextLook: Milliseconds = Infinity;
 
   constructor(private readonly parts: DispatcherParts) {
+    this.prospects = new Prospects(this.reservations, parts.holds, (target) => this.queue(target));
     this.alarm = new Alarm(parts.clock, parts.timers, (now) => {
       this.look(now);
     });
@@ -105,7 +87,7 @@ export class Dispatcher implements WaitDesk {
   /** A waiter's conversation lets it go on, if there is still time for it. */
   proceed(waiter: Waiter): void {
     const now = this.parts.clock.now();
-    const refusal = this.notInTime(waiter, now);
+    const refusal = this.prospects.notInTime(waiter, now);
     if (refusal) this.dismiss(waiter, refusal);
     else this.enterOrder(waiter, now);
     this.arm();
@@ -162,7 +144,7 @@ export class Dispatcher implements WaitDesk {
   /** Pauses or limits have changed: refuses those that have become hopeless, and looks at the others. */
   reconsider(now: Milliseconds): void {
     for (const waiter of this.deadlines.living()) {
-      const reason = this.neverAnyMore(waiter, now);
+      const reason = this.prospects.neverAnyMore(waiter, now);
       if (reason) this.dismiss(waiter, reason);
     }
     this.look(now);
@@ -170,7 +152,8 @@ export class Dispatcher implements WaitDesk {
 
   /** A permit ended: a look is worth while where it gave back what somebody waits for, or where time did. */
   ended(entry: Entry, charge: Charge, now: Milliseconds): void {
-    if (this.waiting > 0 && (now >= this.nextLook || this.helps(entry, charge))) this.look(now);
+    if (this.waiting > 0 && (now >= this.nextLook || this.passes.isHelpedBy(entry, charge, now)))
+      this.look(now);
   }
 
   /** Grants everything that is due, in order. */
@@ -189,23 +172,6 @@ export class Dispatcher implements WaitDesk {
     return Math.max(0, this.nextLook - now);
   }
 
-  /** What a newcomer to a flow may expect. */
-  expectation(flow: Flow, priority: Priority, cost: Cost, now: Milliseconds): Expectation {
-    const goesNow = !blockOf(flow.vector, cost, now) && !this.reservations.delayedBy({ flow, cost }, now);
-    const queue = this.queue(flow.model.target);
-    const lent = goesNow ? lentTo({ flow, cost }, queue, now) : undefined;
-    if (goesNow && !lent) return { at: now, boundBy: undefined };
-    const expected = expect(queue, flow, { cost, priority }, { now, hold: this.parts.holds.mean });
-    return lent && lent.at > expected.at ? { at: lent.at, boundBy: lent.dimension } : expected;
-  }
-
-  private helps({ vector, cost }: Entry, charge: Charge): boolean {
-    for (const dimension of vector) {
-      if (correctionOf(dimension.spec.unit, cost, charge) < 0 && this.awaited.has(dimension)) return true;
-    }
-    return false;
-  }
-
   private queue({ account }: Target): FairQueue {
     let queue = this.queues.get(account);
     if (queue === undefined) {
@@ -217,7 +183,8 @@ export class Dispatcher implements WaitDesk {
 
   private wait(waiter: Waiter, now: Milliseconds): void {
     const { turn } = waiter;
-    const refusal = this.neverAnyMore(waiter, now) ?? this.notInTime(waiter, now);
+    const { prospects } = this;
+    const refusal = prospects.neverAnyMore(waiter, now) ?? prospects.notInTime(waiter, now);
     if (refusal) {
       waiter.refused(refusal);
       return;
@@ -266,42 +233,14 @@ export class Dispatcher implements WaitDesk {
     });
   }
 
-  /** What no time can mend, or only time after the deadline. */
-  private neverAnyMore(waiter: Waiter, now: Milliseconds): Error | undefined {
-    const { flow, cost, deadline } = waiter;
-    const tooLarge = tooLargeFor(flow.vector, cost);
-    if (tooLarge) return neverFits(tooLarge, cost);
-    return pausedUntil(flow.vector) > deadline ? this.late(waiter, now) : undefined;
-  }
-
-  private notInTime(waiter: Waiter, now: Milliseconds): Error | undefined {
-    const expected = this.expectation(waiter.flow, waiter.priority, waiter.cost, now).at - now;
-    const hopeless = Number.isFinite(expected) && expected > ETA_SLACK * (waiter.deadline - now);
-    return hopeless ? this.late(waiter, now) : undefined;
-  }
-
-  private late(waiter: Waiter, now: Milliseconds): Error {
-    const { flow, priority, cost, deadline } = waiter;
-    const expected = this.expectation(flow, priority, cost, now);
-    return tooLate({ ahead: flow.waiting, expected, now }, deadline - now);
-  }
-
   private expire(now: Milliseconds, inclusive: boolean): boolean {
     let some = false;
     for (let first = this.deadlines.first(); first !== undefined; first = this.deadlines.first()) {
       if (inclusive ? first.deadline > now : first.deadline >= now) break;
-      this.dismiss(first, this.tooLong(first, now));
+      this.dismiss(first, this.prospects.tooLong(first, now));
       some = true;
     }
     return some;
-  }
-
-  private tooLong({ flow, priority, cost, askedAt, eligible }: Waiter, now: Milliseconds): Error {
-    const expected = this.expectation(flow, priority, cost, now);
-    // Behind its conversation it stands in no flow, so nobody of its team is before it.
-    if (!eligible)
-      return spokenFor(now - askedAt, expected.at - now + Math.max(1_000, this.parts.holds.of(flow.vector)));
-    return expired({ ahead: flow.waiting - 1, expected, now }, now - askedAt);
   }
 
   private dismiss(waiter: Waiter, reason: Error): void {

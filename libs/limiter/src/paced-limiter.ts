@@ -117,7 +117,7 @@ export class PacedLimiter implements Limiter {
 
   eta(call: CallIdentity, ask: Ask): Milliseconds {
     const flow = this.dispatcher.flow(ask.target, this.teams.of(call.team));
-    return this.dispatcher.expectation(flow, call.priority, ask.cost, this.now()).at;
+    return this.dispatcher.prospects.expectation(flow, call.priority, ask.cost, this.now()).at;
   }
 
   quota(call: CallIdentity, target: Target): QuotaView {

@@ -1,6 +1,13 @@
 import type { Milliseconds } from '@weir/kernel';
-import { blockOf, countsRequests, type Block } from '../ledger/ledger.js';
-import type { DimensionSpec } from '../quota/dimension.js';
+import {
+  blockOf,
+  correctionOf,
+  countsRequests,
+  type Block,
+  type Charge,
+  type Entry,
+} from '../ledger/ledger.js';
+import type { Dimension, DimensionSpec } from '../quota/dimension.js';
 import type { Awaited } from './awaited.js';
 import { lentTo, yieldsUntil } from './entitlements.js';
 import type { FairQueue } from './fair-queue.js';
@@ -48,6 +55,19 @@ export class GrantPass {
   offerNewcomer(ticket: FlowTicket, queue: FairQueue, now: Milliseconds): Milliseconds {
     const next = this.offerLast(ticket, queue, now);
     return this.takeAnew() ? now : next;
+  }
+
+  /**
+   * Whether a look is worth while after an ending: it gave back what somebody waits for, or it cost more than it reserved,
+   * which changes for how long others are held back.
+   */
+  isHelpedBy({ vector, cost }: Entry, charge: Charge, now: Milliseconds): boolean {
+    const correction = ({ spec: { unit } }: Dimension): number => correctionOf(unit, cost, charge);
+    if (vector.some((each) => correction(each) > 0)) {
+      this.reservations.used(vector, now);
+      if (this.lends || this.reservations.hasFreed) return true;
+    }
+    return vector.some((each) => correction(each) < 0 && this.awaited.has(each));
   }
 
   private offerLast(ticket: FlowTicket, queue: FairQueue, now: Milliseconds): Milliseconds {
@@ -204,6 +224,7 @@ export class GrantPass {
 
   private grant(ticket: FlowTicket, now: Milliseconds): boolean {
     if (!ticket.grant(now)) return false;
+    this.reservations.used(ticket.flow.vector, now);
     this.anew ||= this.lends;
     return true;
   }

@@ -1,5 +1,5 @@
 import type { Milliseconds } from '@weir/kernel';
-import { amountOf, type Block } from '../ledger/ledger.js';
+import { amountOf, blockOf, type Block, type Vector } from '../ledger/ledger.js';
 import type { Dimension } from '../quota/dimension.js';
 import type { FlowTicket } from './flow.js';
 
@@ -86,7 +86,23 @@ export class Reservations {
     return this.delayedByTeam(ticket, rank, now);
   }
 
-  /** Whether somebody who was held back may go, since this was asked last. */
+  /**
+   * More was used of these. An owner keeps no room of those that it does not wait for, and answers may cost more than they
+   * reserved; so its eta may have moved, and whoever was held back for it may go.
+   */
+  used(vector: Vector, now: Milliseconds): void {
+    for (const { ticket, eta, holdsBack } of this.byDimension.values()) {
+      if (!holdsBack || !ticket.flow.vector.some((dimension) => vector.includes(dimension))) continue;
+      this.freed ||= (blockOf(ticket.flow.vector, ticket.cost, now)?.at ?? now) > eta + SAME_INSTANT_MS;
+    }
+  }
+
+  /** Whether somebody who was held back may go, since that was last taken. */
+  get hasFreed(): boolean {
+    return this.freed;
+  }
+
+  /** The same, and forgets it. */
   takeFreed(): boolean {
     const { freed } = this;
     this.freed = false;
