@@ -8,22 +8,27 @@ export interface Knobs {
   readonly burst: number;
   /** g: the part of the limit that is really there, between a half and 1. */
   readonly quotaFactor: number;
-  /** Whether a sixth of the limit per sixth of the window is kept, too. */
-  readonly middleGuard: boolean;
+  /** Whether a sixth of the limit per sixth of the window is kept, too: 0 for no, 1 and up by how strictly. */
+  readonly middleGuard: number;
   readonly cells: CellState;
 }
 
 /** The hypothesis that the provider counts per sixtieth of the window. */
 export type CellState =
   | { readonly kind: 'off' }
-  | { readonly kind: 'locked'; readonly shifts: number }
+  | {
+      readonly kind: 'locked';
+      readonly shifts: number;
+      /** Which of the sizes that a cell may have. */
+      readonly size: number;
+    }
   | { readonly kind: 'spaced' }
   | { readonly kind: 'given_up' };
 
 /** What was learned, for people; empty at rest. */
 export function describeKnobs(knobs: Knobs, rest: Knobs): string {
   const words: string[] = [];
-  if (knobs.middleGuard) words.push('a sixth per sixth of the window');
+  if (knobs.middleGuard > 0) words.push('a sixth per sixth of the window');
   if (knobs.cells.kind === 'locked') words.push('phase-locked cells');
   if (knobs.cells.kind === 'spaced') words.push('spaced cells');
   if (knobs.delaySpreadMs !== rest.delaySpreadMs) words.push(`spread ${Math.round(knobs.delaySpreadMs)} ms`);

@@ -11,7 +11,9 @@ const REST: LearnerRest = {
   burst: 6,
   mostBurst: Infinity,
   learnsShape: true,
-  mayUseCells: true,
+  middleSizes: 1,
+  cellSizes: 1,
+  spacesCells: false,
 };
 const EDGE: Refusal = { at: 0, hintMs: 1_000, limit: 60, windowCount: 60, middleCount: 10, recentCount: 1 };
 
@@ -43,7 +45,9 @@ const rests = fc.record({
   burst: fc.constantFrom(1, 6, 60),
   mostBurst: fc.constantFrom(60, Infinity),
   learnsShape: fc.boolean(),
-  mayUseCells: fc.boolean(),
+  middleSizes: fc.constantFrom(1, 2),
+  cellSizes: fc.constantFrom(0, 1, 2),
+  spacesCells: fc.boolean(),
 });
 
 describe('the learner', () => {
@@ -101,7 +105,7 @@ describe('the learner', () => {
     expect(after([{}, {}])).toMatchObject({ delaySpreadMs: 400, cells: { kind: 'locked', shifts: 0 } });
     expect(after([{ recentCount: 6 }])).toMatchObject({ burst: 3, delaySpreadMs: 250 });
     expect(after([{ hintMs: 7_000, middleCount: 12 }])).toMatchObject({
-      middleGuard: true,
+      middleGuard: 1,
       delaySpreadMs: 250,
     });
     expect(after([{ hintMs: 30_000 }])).toMatchObject({ quotaFactor: 0.95, delaySpreadMs: 250 });
@@ -110,10 +114,40 @@ describe('the learner', () => {
 
   it('shifts the cells, then spaces them, then gives them up', () => {
     const many = (count: number) => Array<Partial<Refusal>>(count).fill({ windowCount: 20 });
-    expect(after(many(5)).cells).toEqual({ kind: 'locked', shifts: 4 });
+    expect(after(many(5)).cells).toEqual({ kind: 'locked', shifts: 4, size: 0 });
     expect(after(many(6)).cells).toEqual({ kind: 'spaced' });
     expect(after(many(7))).toMatchObject({ cells: { kind: 'given_up' }, quotaFactor: 1 });
     expect(after(many(8))).toMatchObject({ cells: { kind: 'given_up' }, quotaFactor: 0.95 });
+  });
+
+  it('tries cells of each size before it spaces them, and longer ones before smaller ones', () => {
+    const many = (count: number, middleCount: number) =>
+      Array<Partial<Refusal>>(count).fill({ windowCount: 20, middleCount });
+    const sizes = { cellSizes: 2 };
+    expect(after(many(6, 10), sizes).cells).toEqual({ kind: 'locked', shifts: 0, size: 1 });
+    expect(after(many(11, 10), sizes).cells).toEqual({ kind: 'spaced' });
+    expect(after(many(6, 11), sizes)).toMatchObject({ middleGuard: 1, cells: { kind: 'off' } });
+    expect(after(many(12, 11), sizes)).toMatchObject({
+      middleGuard: 1,
+      cells: { kind: 'locked', shifts: 0, size: 1 },
+    });
+  });
+
+  it('keeps a sixth more strictly where it is refused again', () => {
+    const middling = { hintMs: 7_000, middleCount: 12 };
+    expect(after([middling, middling], { middleSizes: 2 })).toMatchObject({ middleGuard: 2, quotaFactor: 1 });
+    expect(after([middling, middling])).toMatchObject({ middleGuard: 1, quotaFactor: 0.95 });
+  });
+
+  it('spaces cells at once where that costs next to nothing', () => {
+    expect(after([{ windowCount: 20 }], { spacesCells: true }).cells).toEqual({ kind: 'spaced' });
+  });
+
+  it('keeps to the sizes that a new limit has', () => {
+    const one = learner({ middleSizes: 2, cellSizes: 2 });
+    one.resume({ ...one.knobs, middleGuard: 2, cells: { kind: 'locked', shifts: 3, size: 1 } });
+    one.relimit({ burst: 6, middleSizes: 1, cellSizes: 1, spacesCells: false });
+    expect(one.knobs).toMatchObject({ middleGuard: 1, cells: { kind: 'locked', shifts: 3, size: 0 } });
   });
 
   it('believes a declared shape: only the delay spread and the quota move', () => {
@@ -123,7 +157,7 @@ describe('the learner', () => {
       burst: 6,
     });
     expect(after([{ hintMs: 7_000, middleCount: 20 }], declared)).toMatchObject({
-      middleGuard: false,
+      middleGuard: 0,
       quotaFactor: 0.95,
     });
     expect(after([{}, {}, {}, {}], declared)).toMatchObject({ cells: { kind: 'off' }, quotaFactor: 0.95 });

@@ -23,8 +23,15 @@ export interface LearnerRest {
   readonly mostBurst: number;
   /** False for a declared shape: it is believed, and only its delay spread and its quota are learned. */
   readonly learnsShape: boolean;
-  /** Whether sixtieths of the window are long enough for the delay spread, and the amounts small enough for them. */
-  readonly mayUseCells: boolean;
+  /** How many sizes a sixth may have, that is, in how many ways a provider may divide its limit. */
+  readonly middleSizes: number;
+  /**
+   * How many sizes a cell may have. 0: sixtieths of the window are too short for the delay spread, or the amounts too large
+   * for them.
+   */
+  readonly cellSizes: number;
+  /** Cells are so long that spacing them costs next to nothing, and no phase has to be found. */
+  readonly spacesCells: boolean;
 }
 
 /** The widest delay spread that is learned. */
@@ -68,7 +75,7 @@ export class Learner {
   /** The knobs of a provider that never refuses. */
   get resting(): Knobs {
     const { delaySpreadMs, burst } = this.rest;
-    return { delaySpreadMs, burst, quotaFactor: 1, middleGuard: false, cells: { kind: 'off' } };
+    return { delaySpreadMs, burst, quotaFactor: 1, middleGuard: 0, cells: { kind: 'off' } };
   }
 
   /** When `review` has something to look at. */
@@ -77,10 +84,18 @@ export class Learner {
   }
 
   /** A new limit: what was learned of burst and quota was about another one. */
-  relimit(burst: number): void {
-    this.rest = { ...this.rest, burst };
+  relimit(rest: Pick<LearnerRest, 'burst' | 'middleSizes' | 'cellSizes' | 'spacesCells'>): void {
+    this.rest = { ...this.rest, ...rest };
     this.burstCap = Infinity;
-    this.state = { ...this.state, burst, quotaFactor: 1 };
+    const { cells } = this.state;
+    const size = cells.kind === 'locked' ? Math.min(cells.size, Math.max(0, rest.cellSizes - 1)) : 0;
+    this.state = {
+      ...this.state,
+      burst: rest.burst,
+      quotaFactor: 1,
+      middleGuard: Math.min(this.state.middleGuard, rest.middleSizes),
+      cells: cells.kind === 'locked' && cells.size !== size ? { ...cells, size } : cells,
+    };
   }
 
   /** Continues with what an earlier process had learned. */
@@ -117,24 +132,33 @@ export class Learner {
   }
 
   private tighten(refusal: Refusal): Partial<Knobs> {
-    const { windowMs, learnsShape } = this.rest;
+    const { windowMs, learnsShape, middleSizes } = this.rest;
     const { middleGuard, quotaFactor } = this.state;
     const brief = refusal.hintMs <= Math.max(1_000, windowMs / 60);
     const middling = refusal.hintMs <= Math.max(10_000, windowMs / 6);
     if (learnsShape && this.wasBurst(refusal)) return this.halveBurst();
-    const middle = learnsShape && middling && !middleGuard && refusal.middleCount > refusal.limit / 6;
-    if (middle && !brief) return { middleGuard: true };
-    const learned = brief ? this.tightenBriefly(refusal) : undefined;
+    const over = middling && refusal.middleCount > refusal.limit / 6;
+    const middle = learnsShape && over && middleGuard < middleSizes;
+    if (middle && !brief) return this.middle;
+    const learned = brief ? this.tightenBriefly(refusal, middle) : undefined;
     if (learned) return learned;
-    return middle ? { middleGuard: true } : { quotaFactor: Math.max(MIN_QUOTA_FACTOR, quotaFactor * 0.95) };
+    return middle ? this.middle : { quotaFactor: Math.max(MIN_QUOTA_FACTOR, quotaFactor * 0.95) };
   }
 
-  /** It will be over within a second: the edge of some window, long or short. */
-  private tightenBriefly({ limit, windowCount }: Refusal): Partial<Knobs> | undefined {
+  /** It will be over within a second: the edge of some window, long, short or in the middle. */
+  private tightenBriefly({ limit, windowCount }: Refusal, middle: boolean): Partial<Knobs> | undefined {
     const full = windowCount >= EDGE_SHARE * this.state.quotaFactor * limit;
     if (full && this.spreadSteps < this.spreadBudget()) return this.widenSpread();
     const cells = this.nextCells();
+    // No phase was found for cells. Smaller or spaced ones cost much of the limit; longer ones do not.
+    if (middle && cells && cells.kind !== 'given_up' && !isPhase(cells)) return this.middle;
     return cells && { cells };
+  }
+
+  /** It counts in sixths of the window, so what was taken for sixtieths was none. */
+  private get middle(): Partial<Knobs> {
+    const { cells, middleGuard } = this.state;
+    return { middleGuard: middleGuard + 1, cells: cells.kind === 'given_up' ? cells : { kind: 'off' } };
   }
 
   private wasBurst({ limit, recentCount }: Refusal): boolean {
@@ -162,16 +186,19 @@ export class Learner {
   }
 
   private get usesCells(): boolean {
-    return this.rest.learnsShape && this.rest.mayUseCells;
+    return this.rest.learnsShape && this.rest.cellSizes > 0;
   }
 
   private nextCells(): CellState | undefined {
     const { cells } = this.state;
     if (!this.usesCells) return undefined;
-    if (cells.kind === 'off') return { kind: 'locked', shifts: 0 };
-    if (cells.kind === 'spaced') return { kind: 'given_up' };
     if (cells.kind === 'given_up') return undefined;
-    return cells.shifts < MAX_SHIFTS ? { kind: 'locked', shifts: cells.shifts + 1 } : { kind: 'spaced' };
+    if (cells.kind === 'spaced') return { kind: 'given_up' };
+    if (cells.kind === 'off')
+      return this.rest.spacesCells ? { kind: 'spaced' } : { kind: 'locked', shifts: 0, size: 0 };
+    if (cells.shifts < MAX_SHIFTS) return { ...cells, shifts: cells.shifts + 1 };
+    const size = cells.size + 1;
+    return size < this.rest.cellSizes ? { kind: 'locked', shifts: 0, size } : { kind: 'spaced' };
   }
 
   private relaxedBurst(limit: number, wantsBurst: boolean): number {
@@ -189,4 +216,8 @@ export class Learner {
     this.burstCap = Infinity;
     if (this.state.cells.kind === 'given_up') this.state = { ...this.state, cells: { kind: 'off' } };
   }
+}
+
+function isPhase(cells: CellState): boolean {
+  return cells.kind === 'locked' && (cells.size === 0 || cells.shifts > 0);
 }

@@ -49,6 +49,49 @@ describe.each(Object.entries(PROVIDERS))('a provider of unknown shape: %s', (_, 
   });
 });
 
+describe('a provider of unknown shape that rounds its limit down', () => {
+  const SLICES = { second: 1_000, 'ten seconds': 10_000 };
+
+  it.each([
+    { limit: 100, per: 'second', takes: 60 },
+    { limit: 150, per: 'second', takes: 120 },
+    { limit: 200, per: 'second', takes: 180 },
+    { limit: 500, per: 'second', takes: 480 },
+    { limit: 1_000, per: 'second', takes: 960 },
+    { limit: 10, per: 'ten seconds', takes: 6 },
+    { limit: 20, per: 'ten seconds', takes: 18 },
+    { limit: 50, per: 'ten seconds', takes: 48 },
+    { limit: 100, per: 'ten seconds', takes: 96 },
+    { limit: 1_000, per: 'ten seconds', takes: 996 },
+  ] as const)('is used in full with hardly a refusal: $limit a minute, per $per', ({ limit, per, takes }) => {
+    const row = measured(
+      (seed) => ({
+        ...standardPlan(seed, { quantumMs: SLICES[per] }, 'requests'),
+        provider: { limit, windowMs: 60_000, shape: { quantumMs: SLICES[per] } },
+        tokensPerWindow: 1e9,
+        demand: 2 * limit,
+      }),
+      SOME.slice(0, 4),
+    );
+    expect(row.refused).toBeLessThanOrEqual(0.002);
+    // The phase of ten seconds is not found: it costs J, and the next cell.
+    expect((row.requestUse * limit) / takes).toBeGreaterThanOrEqual(per === 'second' ? 0.97 : 0.95);
+  });
+
+  it.each([3, 5])('is used in full with hardly a refusal: %i a minute, one at a time', (limit) => {
+    const row = measured(
+      (seed) => ({
+        ...standardPlan(seed, { bucket: 1 }, 'requests'),
+        provider: { limit, windowMs: 60_000, shape: { bucket: 1 } },
+        demand: 2 * limit,
+      }),
+      SOME,
+    );
+    expect(row.refused).toBeLessThanOrEqual(0.02);
+    expect(row.requestUse).toBeGreaterThanOrEqual(0.94);
+  });
+});
+
 describe('a provider that is declared a bucket', () => {
   it('gives its burst credit to bursty callers', () => {
     const row = measured(

@@ -3,16 +3,20 @@ import { burstOf, countsRequests, isLong } from './defaults.js';
 import type { DimensionSpec } from './dimension.js';
 import type { Gate } from './gate.js';
 import { describeKnobs, type CellState } from './knobs.js';
-import { Learner } from './learner.js';
+import { Learner, type LearnerRest } from './learner.js';
 import { Pacer } from './pacer.js';
 import { PhaseCells } from './phase-cells.js';
 import type { Regime, RegimeState } from './regime.js';
-import { evenShare, quantumShare, type Share } from './share.js';
+import { quantumShare, sharesOf, type Share } from './share.js';
 import type { SlotLog } from './slot-log.js';
 import { WindowGuard } from './window-guard.js';
 
 /** Longest wait after a refusal that the pacer is emptied for; a longer hint is the pause's business. */
 const MAX_HINT_MS: Milliseconds = 60_000;
+/** A sixth and a sixtieth of the window: 10 s and 1 s of a minute, as reference 1.3 has them. */
+const [MIDDLE_PARTS, CELL_PARTS] = [6, 60];
+/** Cells this many times as long as the delay spread are spaced at once, for a fortieth of the rate at most. */
+const SPACED_SPREADS = 40;
 
 /** Window guard and pacer, and the windows within the window that were declared or learned: all shapes but buckets. */
 export class WindowRegime implements Regime {
@@ -55,7 +59,7 @@ export class WindowRegime implements Regime {
 
   setLimit(limit: number, at: Milliseconds): void {
     this.limit = limit;
-    this.learner.relimit(burstOf(this.spec, limit));
+    this.learner.relimit(learnerRest(this.spec, limit));
     if (this.cellState.kind === 'locked' || this.cellState.kind === 'spaced')
       this.setCells(this.cellState, at);
     this.apply(at);
@@ -84,8 +88,8 @@ export class WindowRegime implements Regime {
       hintMs: hintMs ?? 0,
       limit: this.limit,
       windowCount: this.guard.used(at),
-      middleCount: this.spentIn(windowMs / 6, at),
-      recentCount: this.spentIn(windowMs / 60, at),
+      middleCount: this.spentIn(windowMs / MIDDLE_PARTS, at),
+      recentCount: this.spentIn(windowMs / CELL_PARTS, at),
     });
     if (event) {
       const { burst } = this.pacer;
@@ -121,7 +125,7 @@ export class WindowRegime implements Regime {
     this.guard.setWindow(spec.windowMs + knobs.delaySpreadMs);
     this.guard.setLimit(quota, limit);
     if (knobs.cells !== this.cellState) this.setCells(knobs.cells, at);
-    const cellBurst = this.cells ? 2 * this.cellShare.amount : 0;
+    const cellBurst = this.cells ? 2 * this.cellShare(knobs.cells).amount : 0;
     this.pacer?.setRate(quota, spec.windowMs, Math.max(knobs.burst, cellBurst), at);
     const within = limit === Infinity ? [] : this.windowsWithin();
     this.gates = [this.guard, this.pacer, ...within].filter((gate) => gate !== undefined);
@@ -132,17 +136,18 @@ export class WindowRegime implements Regime {
     const { windowMs, delaySpreadMs, shape } = this.spec;
     const { knobs } = this.learner;
     const quantum = shape.kind === 'quantum' ? quantumShare(limit, windowMs, shape.quantumMs) : undefined;
+    const middle = sharesOf(limit, windowMs, MIDDLE_PARTS)[knobs.middleGuard - 1];
     return [
       quantum && this.spacing(quantum, knobs.delaySpreadMs),
-      knobs.middleGuard ? this.spacing(evenShare(limit, windowMs, 6), delaySpreadMs) : undefined,
+      middle && this.spacing(middle, delaySpreadMs),
       // Last: it alone may close again, so it has to be asked for the time that the others allow.
       this.cells,
     ];
   }
 
   private setCells(next: CellState, at: Milliseconds): void {
-    const share = this.cellShare;
-    const shifting = this.cells instanceof PhaseCells && next !== this.cellState;
+    const share = this.cellShare(next);
+    const shifting = next !== this.cellState && isShift(this.cellState, next);
     this.cellState = next;
     if (next.kind === 'off' || next.kind === 'given_up') this.cells = undefined;
     else if (next.kind === 'spaced') this.cells = this.spacing(share, this.spec.delaySpreadMs);
@@ -150,8 +155,10 @@ export class WindowRegime implements Regime {
     else this.cells = new PhaseCells(share, this.latestDebit + share.perMs / 2, at);
   }
 
-  private get cellShare(): Share {
-    return evenShare(this.limit, this.spec.windowMs, 60);
+  private cellShare(cells: CellState): Share {
+    const shares = sharesOf(this.limit, this.spec.windowMs, CELL_PARTS);
+    const size = cells.kind === 'locked' ? cells.size : shares.length - 1;
+    return shares[size] ?? shares[0];
   }
 
   private spacing({ amount, perMs }: Share, delaySpreadMs: Milliseconds): WindowGuard {
@@ -164,14 +171,22 @@ export class WindowRegime implements Regime {
   }
 }
 
-function learnerRest(spec: DimensionSpec, limit: number): ConstructorParameters<typeof Learner>[0] {
+function isShift(from: CellState, to: CellState): boolean {
+  return from.kind === 'locked' && to.kind === 'locked' && from.size === to.size;
+}
+
+function learnerRest(spec: DimensionSpec, limit: number): LearnerRest {
+  const shares = sharesOf(limit, spec.windowMs, CELL_PARTS);
   return {
     windowMs: spec.windowMs,
     delaySpreadMs: spec.delaySpreadMs,
     burst: burstOf(spec, limit),
     mostBurst: spec.burst === undefined ? Infinity : Math.max(1, spec.burst),
     learnsShape: spec.shape.kind === 'unknown',
+    middleSizes: sharesOf(limit, spec.windowMs, MIDDLE_PARTS).length,
     // Cells work while the delay spread is under a third of them: beyond it the phase of a cell is lost in the noise.
-    mayUseCells: countsRequests(spec) && spec.delaySpreadMs <= spec.windowMs / 180,
+    cellSizes:
+      countsRequests(spec) && spec.delaySpreadMs <= spec.windowMs / CELL_PARTS / 3 ? shares.length : 0,
+    spacesCells: shares[0].perMs >= SPACED_SPREADS * spec.delaySpreadMs,
   };
 }
