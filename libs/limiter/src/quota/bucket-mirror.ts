@@ -13,6 +13,8 @@ const ABYSS_MS: Milliseconds = 1e9;
 export class BucketMirror implements Gate {
   /** When the bucket is full again. */
   private fullAt: Milliseconds;
+  /** Until when it was emptied: up to there it is time that has to pass, and no debt. */
+  private emptyUntil: Milliseconds = -Infinity;
   private perUnitMs: Milliseconds = 0;
   private capacity = 0;
   private delaySpreadMs: Milliseconds = 0;
@@ -25,13 +27,21 @@ export class BucketMirror implements Gate {
     this.fullAt = now;
   }
 
-  /** @param rate units per millisecond, above zero; Infinity disables */
+  /**
+   * What it holds stays, as far as the new capacity holds it: a provider's bucket does not fill up for a new limit.
+   * @param rate units per millisecond, above zero; Infinity disables
+   */
   setShape(rate: number, capacity: number, delaySpreadMs: Milliseconds, now: Milliseconds): void {
-    const before = this.perUnitMs;
+    const [perUnitMs, size] = [this.perUnitMs, this.capacity];
     this.perUnitMs = 1 / rate;
     this.capacity = capacity;
     this.delaySpreadMs = delaySpreadMs;
-    if (before > 0) this.fullAt = now + Math.max(0, this.fullAt - now) * (this.perUnitMs / before);
+    if (perUnitMs === 0 || this.perUnitMs === 0) return;
+    const from = Math.max(now, Math.min(this.emptyUntil, this.fullAt));
+    const debtMs = Math.max(0, this.fullAt - from);
+    const lateMs = Math.min(delaySpreadMs, debtMs);
+    const level = size - (debtMs - lateMs) / perUnitMs;
+    this.fullAt = from + lateMs + Math.max(0, capacity - level) * this.perUnitMs;
   }
 
   fits(amount: number, at: Milliseconds): boolean {
@@ -91,6 +101,7 @@ export class BucketMirror implements Gate {
   /** The provider's bucket is emptier than the mirror: from `from` on only the refill counts. */
   empty(from: Milliseconds): void {
     if (this.perUnitMs === 0) return;
+    this.emptyUntil = from;
     this.fullAt = Math.max(this.fullAt, from + Math.max(0, this.capacity - 1) * this.perUnitMs);
   }
 

@@ -6,9 +6,6 @@ import type { Regime, RegimeState } from './regime.js';
 import { SlotLog } from './slot-log.js';
 import { WindowGuard } from './window-guard.js';
 
-/** Longest wait after a refusal that a mirror is emptied for; a longer hint is the pause's business. */
-const MAX_HINT_MS: Milliseconds = 60_000;
-
 /** A declared `bucket(capacity)`: limit per window is its refill. The guard over the log never refuses. */
 export class BucketRegime implements Regime {
   readonly gates: readonly Gate[];
@@ -49,8 +46,8 @@ export class BucketRegime implements Regime {
   }
 
   /** The provider's bucket was emptier than its mirror: somebody else uses the key, or the clock lied. */
-  throttled(at: Milliseconds, hintMs: Milliseconds | undefined): void {
-    this.mirror.empty(at + Math.min(hintMs ?? 0, MAX_HINT_MS));
+  throttled(_at: Milliseconds, _hintMs: Milliseconds | undefined, until: Milliseconds): void {
+    this.mirror.empty(until);
   }
 
   snapshot(at: Milliseconds): RegimeState {

@@ -11,6 +11,8 @@ const TOLERANCE_MS: Milliseconds = 20;
 export class Pacer implements Gate {
   /** When everything that was debited is paid for ("theoretical arrival time"). */
   private paidAt: Milliseconds;
+  /** Until when it was emptied: up to there it is time that has to pass, and no debt. */
+  private emptyUntil: Milliseconds = -Infinity;
   private perUnitMs: Milliseconds = 0;
   private windowMs: Milliseconds = 0;
   private burstMs: Milliseconds = 0;
@@ -21,14 +23,23 @@ export class Pacer implements Gate {
     this.setRate(limit, windowMs, burst, now);
   }
 
-  /** @param burst most that may leave at once, in units */
+  /**
+   * A debt stays as many units. At a lower rate it is no more than what is left of the burst asks for, and for a window at
+   * most: by then the provider has forgotten it.
+   * @param burst most that may leave at once, in units
+   */
   setRate(limit: number, windowMs: Milliseconds, burst: number, now: Milliseconds): void {
-    const before = this.perUnitMs;
+    const [before, burstBefore] = [this.perUnitMs, this.burst];
     this.perUnitMs = limit > 0 ? windowMs / limit : 0;
     this.windowMs = windowMs;
     this.burstMs = this.perUnitMs === 0 ? 0 : burst * this.perUnitMs;
     this.toleranceMs = Math.min(TOLERANCE_MS, windowMs / 60);
-    if (before > 0) this.paidAt = now + Math.max(0, this.paidAt - now) * (this.perUnitMs / before);
+    if (before === 0) return;
+    const from = Math.max(now, Math.min(this.emptyUntil, this.paidAt));
+    const debtMs = Math.max(0, this.paidAt - from);
+    const lost = this.perUnitMs > before ? Math.max(0, burstBefore - burst) : 0;
+    const debt = Math.max(0, debtMs / before - lost);
+    this.paidAt = from + Math.min(debt * this.perUnitMs, Math.max(debtMs, windowMs));
   }
 
   fits(amount: number, at: Milliseconds): boolean {
@@ -85,6 +96,7 @@ export class Pacer implements Gate {
 
   /** Takes the credit away, all but that of one unit: what leaves at `from` is a probe, not a burst. */
   empty(from: Milliseconds): void {
+    this.emptyUntil = from;
     this.paidAt = Math.max(this.paidAt, from + Math.max(0, this.burstMs - this.perUnitMs));
   }
 

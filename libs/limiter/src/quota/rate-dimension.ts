@@ -94,7 +94,8 @@ export class RateDimension implements RestorableDimension {
 
   throttled(now: Milliseconds, hintMs: Milliseconds | undefined): void {
     this.latest = this.clamped(now);
-    this.regime.throttled(this.latest, hintMs);
+    const until = Math.max(this.paused, this.latest + (hintMs ?? 0));
+    this.regime.throttled(this.latest, hintMs, until);
   }
 
   setLimit(limit: number, now: Milliseconds): void {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { createDimension } from './create-dimension.js';
-import type { Dimension } from './dimension.js';
+import type { Dimension, Shape } from './dimension.js';
 import { fitted, lives, RUNS, specs } from './testing/arbitraries.js';
 import { peak, specOf, walk } from './testing/walk.js';
 
@@ -87,9 +87,59 @@ describe('a refusal', () => {
       RUNS,
     );
   });
+
+  it('property 15: what goes first after a pause is a probe, without a hint and after a long one', () => {
+    const pauses = fc.integer({ min: 0, max: 200_000 });
+    fc.assert(
+      fc.property(specs, lives, pauses, fc.boolean(), (spec, list, pausedMs, hinted) => {
+        fc.pre(spec.unit === 'requests' && spec.windowMs < 3_600_000);
+        const dimension = createDimension(spec, 0, { presumeSpent: false });
+        const { endedAt: now } = walk(dimension, fitted(list, spec), 0);
+        dimension.pause(now + pausedMs);
+        dimension.throttled(now, hinted ? pausedMs * 0.9 : undefined);
+        // Timers may be late by so much.
+        const lateMs = Math.min(20, spec.windowMs / 60);
+        const probes = 1 + Math.floor((lateMs * spec.limit) / spec.windowMs);
+        const at = dimension.pausedUntil;
+        expect(dimension.earliestAfter(probes, 1, at)).toBeGreaterThan(at);
+      }),
+      RUNS,
+    );
+  });
 });
 
 describe('a limit that changes', () => {
+  it.each<Shape>([{ kind: 'unknown' }, { kind: 'sliding' }, { kind: 'bucket', capacity: 60 }])(
+    'property 14: a far lower one is used from the next window on, $kind',
+    (shape) => {
+      const dimension = createDimension(specOf({ shape, limit: 600 }), 0, { presumeSpent: false });
+      let now = 0;
+      for (let count = 0; count < 300; count += 1) dimension.debit(1, (now = dimension.earliest(1, now)));
+      dimension.setLimit(6, now);
+      expect(dimension.earliest(1, now)).toBeLessThanOrEqual(now + 60_000 + 1_000);
+    },
+  );
+
+  it.each<Shape>([{ kind: 'unknown' }, { kind: 'sliding' }, { kind: 'bucket', capacity: 60 }])(
+    'property 14: a lower one makes no pause longer, $kind',
+    (shape) => {
+      const dimension = createDimension(specOf({ shape, limit: 600 }), 0, { presumeSpent: false });
+      dimension.debit(1, 0);
+      dimension.pause(60_000);
+      dimension.throttled(0, 60_000);
+      dimension.setLimit(6, 1);
+      expect(dimension.earliest(1, 1)).toBeLessThanOrEqual(60_000 + 1_000);
+    },
+  );
+
+  it('property 1: a lower one and the old one again do not fill a bucket', () => {
+    const shape = { kind: 'bucket', capacity: 60 } as const;
+    const dimension = createDimension(specOf({ shape, limit: 600 }), 0, { presumeSpent: false });
+    for (let count = 0; count < 30; count += 1) dimension.debit(1, 0);
+    for (const limit of [6, 600, 60, 600]) dimension.setLimit(limit, 1);
+    expect(dimension.room(1)).toBeLessThanOrEqual(1.01);
+  });
+
   it('property 14: a lower one grants nothing until the window holds no more; zero pauses, infinity disables', () => {
     fc.assert(
       fc.property(specs, lives, fc.double({ min: 0.05, max: 3, noNaN: true }), (spec, list, factor) => {

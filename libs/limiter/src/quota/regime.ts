@@ -17,7 +17,8 @@ export interface Regime {
   setLimit(limit: number, at: Milliseconds): void;
   /** Something was debited: time to look whether all has been quiet. */
   debited(at: Milliseconds): void;
-  throttled(at: Milliseconds, hintMs: Milliseconds | undefined): void;
+  /** @param until when grants go on: the first is a probe */
+  throttled(at: Milliseconds, hintMs: Milliseconds | undefined, until: Milliseconds): void;
   describe(): string;
   snapshot(at: Milliseconds): RegimeState;
   /** Continues over a log that was rewritten. */

@@ -11,8 +11,6 @@ import { quantumShare, sharesOf, type Share } from './share.js';
 import type { SlotLog } from './slot-log.js';
 import { WindowGuard } from './window-guard.js';
 
-/** Longest wait after a refusal that the pacer is emptied for; a longer hint is the pause's business. */
-const MAX_HINT_MS: Milliseconds = 60_000;
 /** A sixth and a sixtieth of the window: 10 s and 1 s of a minute, as reference 1.3 has them. */
 const [MIDDLE_PARTS, CELL_PARTS] = [6, 60];
 /** Cells this many times as long as the delay spread are spaced at once, for a fortieth of the rate at most. */
@@ -80,7 +78,7 @@ export class WindowRegime implements Regime {
   }
 
   /** A quota of a day teaches nothing but to wait, and what has no limit can be told nothing. */
-  throttled(at: Milliseconds, hintMs: Milliseconds | undefined): void {
+  throttled(at: Milliseconds, hintMs: Milliseconds | undefined, until: Milliseconds): void {
     if (!this.pacer || this.limit === Infinity) return;
     const { windowMs } = this.spec;
     const event = this.learner.refused({
@@ -96,7 +94,7 @@ export class WindowRegime implements Regime {
       this.apply(at);
       this.pacer.owe(this.pacer.burst - burst, at);
     }
-    this.pacer.empty(at + Math.min(hintMs ?? 0, MAX_HINT_MS));
+    this.pacer.empty(until);
   }
 
   describe(): string {
