@@ -150,6 +150,15 @@ describe('the learner', () => {
     expect(one.knobs).toMatchObject({ middleGuard: 1, cells: { kind: 'locked', shifts: 3, size: 0 } });
   });
 
+  it('locks cells that a far higher limit makes dear to space', () => {
+    const one = learner({ spacesCells: true });
+    one.resume({ ...one.knobs, cells: { kind: 'spaced' } });
+    one.relimit({ burst: 6, middleSizes: 1, cellSizes: 1, spacesCells: true });
+    expect(one.knobs.cells).toEqual({ kind: 'spaced' });
+    one.relimit({ burst: 60, middleSizes: 1, cellSizes: 1, spacesCells: false });
+    expect(one.knobs.cells).toEqual({ kind: 'locked', shifts: 0, size: 0 });
+  });
+
   it('believes a declared shape: only the delay spread and the quota move', () => {
     const declared = { learnsShape: false };
     expect(after([{ recentCount: 6, middleCount: 20 }], declared)).toMatchObject({

@@ -85,17 +85,26 @@ export class Learner {
 
   /** A new limit: what was learned of burst and quota was about another one. */
   relimit(rest: Pick<LearnerRest, 'burst' | 'middleSizes' | 'cellSizes' | 'spacesCells'>): void {
+    const cells = this.cellsUnder(rest);
     this.rest = { ...this.rest, ...rest };
     this.burstCap = Infinity;
-    const { cells } = this.state;
-    const size = cells.kind === 'locked' ? Math.min(cells.size, Math.max(0, rest.cellSizes - 1)) : 0;
     this.state = {
       ...this.state,
       burst: rest.burst,
       quotaFactor: 1,
       middleGuard: Math.min(this.state.middleGuard, rest.middleSizes),
-      cells: cells.kind === 'locked' && cells.size !== size ? { ...cells, size } : cells,
+      cells,
     };
+  }
+
+  /** Sizes that the new limit has; and what was spaced because that cost nothing there is spaced no longer where it does. */
+  private cellsUnder({ cellSizes, spacesCells }: Pick<LearnerRest, 'cellSizes' | 'spacesCells'>): CellState {
+    const { cells } = this.state;
+    if (cells.kind === 'spaced' && this.rest.spacesCells && !spacesCells)
+      return { kind: 'locked', shifts: 0, size: 0 };
+    if (cells.kind !== 'locked') return cells;
+    const size = Math.min(cells.size, Math.max(0, cellSizes - 1));
+    return cells.size === size ? cells : { ...cells, size };
   }
 
   /** Continues with what an earlier process had learned. */
