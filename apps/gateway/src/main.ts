@@ -39,6 +39,8 @@ const INTERRUPT_FLUSH_MS: Milliseconds = 500;
 const WATCH_MS: Milliseconds = 2000;
 /** The longest that a caller may take to send its request: Fastify sets no limit of its own, so a trickle would hold a socket for ever. */
 const REQUEST_MS: Milliseconds = 120_000;
+/** The longest that requests whose sockets were closed may take to learn of it. */
+const CUT_MS: Milliseconds = 500;
 /** Closing and flushing after the drain takes at most this; then the process ends whatever is still open. */
 const END_MS: Milliseconds = 6000;
 
@@ -77,6 +79,8 @@ export async function startGateway(
     await app.get(Drain).begin(drainMs);
     memory?.keep(app.get(PacedLimiter));
     await app.close();
+    // A server is closed before its sockets tell so. Whom that cuts is counted for it, and not as failed by a provider.
+    await app.get(Drain).begin(CUT_MS);
     await app.get<StreamClient>(StreamClient).close();
     await app.get<TokenCounter>(TokenCounter).close();
     await surroundings.telemetry.shutdown(flushMs);

@@ -159,6 +159,24 @@ describe('SIGTERM', () => {
     );
     expect(await sim.total()).toMatchObject({ received: 1, aborted: 1 });
   });
+
+  it('counts and traces what it cut before it flushes, and blames no provider for it', async () => {
+    otlp = await OtlpReceiver.start();
+    const gateway = start({ OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url }, config({ drainMs: 100 }));
+    const url = await gateway.url();
+    await sim.behaviour({ frames: 10_000, tokensPerSecond: 100 });
+    const incoming = await stream(url);
+    incoming.on('error', () => undefined).resume();
+    gateway.kill('SIGTERM');
+    expect(await gateway.exited).toEqual({ code: 0, signal: null });
+    const traces = otlp.text('/v1/traces');
+    expect(traces).toContain('POST /v1/chat/completions');
+    expect(traces).not.toContain('upstream_error');
+    const lines = gateway.output.split('\n').filter((line) => line.includes('"event":"request"'));
+    expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
+      { status: 200, outcome: 'cancelled', code: 'client_disconnected', attempts: 1 },
+    ]);
+  });
 });
 
 describe('SIGINT', () => {
