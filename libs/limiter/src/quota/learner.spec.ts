@@ -159,6 +159,18 @@ describe('the learner', () => {
     expect(one.knobs.cells).toEqual({ kind: 'locked', shifts: 0, size: 0 });
   });
 
+  it.each([
+    { of: 'a wider spread', rest: { delaySpreadMs: 1_000 }, knobs: { delaySpreadMs: 1_000, middleGuard: 1 } },
+    { of: 'a shape', rest: { learnsShape: false }, knobs: { middleGuard: 0, cells: { kind: 'off' } } },
+    { of: 'a spread that no cell fits', rest: { cellSizes: 0 }, knobs: { cells: { kind: 'off' } } },
+  ])('resumes nothing that contradicts what is declared now: $of', ({ rest, knobs }) => {
+    const one = learner(rest);
+    one.resume({ ...one.knobs, delaySpreadMs: 400, middleGuard: 1, cells: { kind: 'spaced' } });
+    expect(one.knobs).toMatchObject(knobs);
+    one.resume({ ...one.knobs, delaySpreadMs: 5_000 });
+    expect(one.knobs.delaySpreadMs).toBe(MAX_SPREAD_MS);
+  });
+
   it('believes a declared shape: only the delay spread and the quota move', () => {
     const declared = { learnsShape: false };
     expect(after([{ recentCount: 6, middleCount: 20 }], declared)).toMatchObject({

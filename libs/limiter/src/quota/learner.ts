@@ -107,9 +107,16 @@ export class Learner {
     return cells.size === size ? cells : { ...cells, size };
   }
 
-  /** Continues with what an earlier process had learned. */
+  /** Continues with what an earlier process had learned, as far as what is configured now leaves it to be learned. */
   resume(knobs: Knobs): void {
-    this.state = { ...knobs, burst: Math.min(knobs.burst, this.rest.mostBurst) };
+    const { delaySpreadMs, mostBurst, learnsShape } = this.rest;
+    this.state = {
+      ...knobs,
+      delaySpreadMs: Math.max(delaySpreadMs, Math.min(knobs.delaySpreadMs, MAX_SPREAD_MS)),
+      burst: Math.min(knobs.burst, mostBurst),
+      middleGuard: learnsShape ? knobs.middleGuard : 0,
+      cells: this.usesCells ? knobs.cells : { kind: 'off' },
+    };
   }
 
   /** Returns whether this was an event of its own. */
