@@ -40,6 +40,14 @@ describe('boundedExport', () => {
     expect(watch.isDown('traces')).toBe(true);
   });
 
+  it('is over where the exporter throws, so that the next one can leave', () => {
+    const { time, watch, results } = setUp(() => {
+      throw new TypeError('SECRET');
+    });
+    expect(results).toMatchObject([{ code: ExportResultCode.FAILED, error: { name: 'TypeError' } }]);
+    expect([watch.isDown('traces'), time.armed]).toEqual([true, 0]);
+  });
+
   it('ends by itself where the exporter never does, and is deaf to what comes later', async () => {
     let late: (result: ExportResult) => void = () => undefined;
     const { time, warn, watch, results } = setUp((_, done) => {

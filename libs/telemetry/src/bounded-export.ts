@@ -36,7 +36,12 @@ export function boundedExport<Batch>(run: Export<Batch>, options: BoundedExportO
     const timer = time.after(timeoutMs, () => {
       end({ code: ExportResultCode.FAILED, error: new Error(TIMED_OUT) });
     });
-    run(batch, end);
+    try {
+      run(batch, end);
+    } catch (thrown) {
+      // Else nobody would hear of its end, and whoever sends one at a time would wait for ever.
+      end({ code: ExportResultCode.FAILED, error: thrown instanceof Error ? thrown : new Error('unknown') });
+    }
   };
 }
 
