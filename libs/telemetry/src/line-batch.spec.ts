@@ -42,6 +42,19 @@ describe('LineBatch', () => {
     expect(clock.armed).toBe(0);
   });
 
+  it('lets no line take the others along that cannot be made', async () => {
+    const { batch, written } = setUp();
+    const bad = (): string => {
+      throw new Error('cannot');
+    };
+    for (const line of ['a\n', bad, 'c\n']) batch.write(line);
+    await clock.advance(100);
+    expect(written).toEqual(['a\nc\n']);
+    batch.write('d\n');
+    batch.flush();
+    expect(written[1]).toBe('d\n');
+  });
+
   it('lets everything leave when it is told to, once', () => {
     const { batch, written } = setUp();
     batch.flush();

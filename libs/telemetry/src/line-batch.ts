@@ -46,14 +46,19 @@ export class LineBatch {
     this.timer?.cancel();
     this.timer = undefined;
     if (this.lines.length === 0) return;
-    const lines = this.lines.map(textOf).join('');
+    const { lines } = this;
     this.lines = [];
     this.length = 0;
-    this.sink.write(lines);
+    this.sink.write(lines.map(textOf).join(''));
   }
 }
 
-/** What a line says. */
+/** What a line says: nothing where it cannot be made, for those beside it shall not go with it. */
 export function textOf(line: Line): string {
-  return typeof line === 'string' ? line : line();
+  if (typeof line === 'string') return line;
+  try {
+    return line();
+  } catch {
+    return '';
+  }
 }
