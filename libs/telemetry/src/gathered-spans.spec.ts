@@ -6,19 +6,28 @@ import { SpanRecorder, type SpanSink } from './span-recorder.js';
 describe('GatheredSpans', () => {
   function setUp(): {
     told: string[];
+    faults: string[];
     gathered: GatheredSpans;
     clock: FakeClock;
     end: (name: string) => void;
   } {
     const clock = new FakeClock();
     const told: string[] = [];
-    const sink = (which: string): SpanSink => ({ ended: ({ name }) => told.push(`${which} ${name}`) });
-    const gathered = new GatheredSpans([sink('one'), sink('two')], clock);
+    const faults: string[] = [];
+    const sink = (which: string): SpanSink => ({
+      ended: ({ name }) => {
+        if (which === 'one' && name === 'bad') throw new Error('one cannot take it');
+        told.push(`${which} ${name}`);
+      },
+    });
+    const gathered = new GatheredSpans([sink('one'), sink('two')], clock, (thrown) => {
+      faults.push((thrown as Error).message);
+    });
     const recorder = new SpanRecorder({ clock, random: seededRandom(1), sinks: [gathered], exportRatio: 1 });
     const end = (name: string): void => {
       recorder.start(name, { parent: undefined }).end();
     };
-    return { told, gathered, clock, end };
+    return { told, faults, gathered, clock, end };
   }
 
   it('tells each sink of all of them, in order, after a moment', async () => {
@@ -85,18 +94,32 @@ describe('GatheredSpans', () => {
     expect(clock.armed).toBe(0);
   });
 
-  it('goes on gathering where one could not be told', () => {
-    const { told, gathered, end } = setUp();
+  it('loses nothing but what could not be told, and lets nobody else feel it', async () => {
+    const { told, faults, gathered, clock, end } = setUp();
     gathered.add({
       tell: () => {
         throw new Error('cannot');
       },
     });
-    expect(() => {
-      gathered.flush();
-    }).toThrow('cannot');
-    end('a');
+    gathered.add({
+      tell: () => {
+        end('wait');
+      },
+    });
+    // From a timer it would end the process, and from a grant it would keep the permit.
+    await clock.advance(100);
+    expect(told).toEqual(['one wait', 'two wait']);
+    expect(faults).toEqual(['cannot']);
+  });
+
+  it('tells a sink that throws of the others, and other sinks of all', () => {
+    const { told, faults, gathered, end } = setUp();
+    for (const name of ['a', 'bad', 'b']) end(name);
     gathered.flush();
-    expect(told).toEqual(['one a', 'two a']);
+    expect(told).toEqual(['one a', 'one b', 'two a', 'two bad', 'two b']);
+    expect(faults).toEqual(['one cannot take it']);
+    end('c');
+    gathered.flush();
+    expect(told.slice(-2)).toEqual(['one c', 'two c']);
   });
 });

@@ -21,6 +21,8 @@ export class GatheredSpans implements SpanSink {
   constructor(
     private readonly sinks: readonly SpanSink[],
     private readonly timers: Timers,
+    /** Is told what was thrown instead of what can be told: the others are told of all the same, and whoever flushes goes on. */
+    private readonly onFault: (thrown: unknown) => void = () => undefined,
   ) {}
 
   ended(span: RecordedSpan): void {
@@ -50,14 +52,27 @@ export class GatheredSpans implements SpanSink {
     this.isFlushing = true;
     const { aftermaths } = this;
     this.aftermaths = [];
-    try {
-      for (const aftermath of aftermaths) aftermath.tell();
-    } finally {
-      this.isFlushing = false;
+    for (const aftermath of aftermaths) {
+      try {
+        aftermath.tell();
+      } catch (thrown) {
+        this.onFault(thrown);
+      }
     }
+    this.isFlushing = false;
     const { spans } = this;
     if (spans.length === 0) return;
     this.spans = [];
-    for (const sink of this.sinks) for (const span of spans) sink.ended(span);
+    for (const sink of this.sinks) this.tell(sink, spans);
+  }
+
+  private tell(sink: SpanSink, spans: readonly RecordedSpan[]): void {
+    for (const span of spans) {
+      try {
+        sink.ended(span);
+      } catch (thrown) {
+        this.onFault(thrown);
+      }
+    }
   }
 }

@@ -121,6 +121,33 @@ describe('PackedSpans', () => {
     expect(packed(spans).equals(await sdk.of(spans))).toBe(true);
   });
 
+  it('stay whole where one cannot be told', () => {
+    const end = (value: unknown): RecordedSpan => {
+      const span = recorder.start('one', { parent: undefined }).set('text', 'before').set('value', value);
+      span.end();
+      return span;
+    };
+    const [good, other] = [end('good'), end('other')];
+    const broken = recorder.start('broken', {
+      parent: undefined,
+      facts: {
+        describe: () => {
+          throw new Error('cannot');
+        },
+      },
+    });
+    broken.end();
+    const all = new PackedSpans(RESOURCE, SCOPE);
+    all.add(good);
+    expect(() => {
+      all.add(broken);
+    }).toThrow('cannot');
+    all.add(other);
+    const batch = all.take();
+    expect(batch.spans).toBe(2);
+    expect(Buffer.from(batch.bytes).equals(packed([good, other]))).toBe(true);
+  });
+
   it('have each attribute once, with the value that was set last', () => {
     const shared = { 'a.shared': 'old', 'a.kept': 'kept' };
     const span = recorder.start('one', { parent: undefined, shared });

@@ -49,8 +49,19 @@ export class PackedSpans {
     this.scope = packedScope(scope);
   }
 
-  /** @param span one that has ended */
+  /** @param span one that has ended; where it cannot be told, what is thrown goes on and the others stay whole */
   add(span: RecordedSpan): void {
+    const { length } = this.writer;
+    try {
+      this.write(span);
+    } catch (thrown) {
+      this.writer.cut(length);
+      throw thrown;
+    }
+    this.count += 1;
+  }
+
+  private write(span: RecordedSpan): void {
     const { writer } = this;
     const { parentSpanContext: parent, trace, startedAt, endedAt = startedAt } = span;
     const { traceId, spanId, traceFlags } = span.spanContext();
@@ -73,7 +84,6 @@ export class PackedSpans {
     writer.end(status);
     writer.fixed32(SPAN.flags, flagsOf(traceFlags, parent?.isRemote));
     writer.end(message);
-    this.count += 1;
   }
 
   /** Gives all of them out, and starts anew. */

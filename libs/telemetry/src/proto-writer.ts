@@ -30,6 +30,11 @@ export class ProtoWriter {
     this.at = 0;
   }
 
+  /** Takes back what was written after it had this length. */
+  cut(length: number): void {
+    this.at = length;
+  }
+
   /** Begins a message inside of this one. @returns what `end` wants */
   begin(field: number): number {
     this.reserve(8);

@@ -68,8 +68,8 @@ export class SpanQueue implements SpanSink {
     if (this.held >= limits.held) this.drop('queue_full');
     else if (this.held >= limits.heldWhileDown && watch.isDown('traces')) this.drop('collector_down');
     else {
-      this.held += 1;
       this.packed.add(span);
+      this.held += 1;
       if (this.packed.count >= limits.batch) this.ready.push(this.packed.take());
       this.goOn();
     }

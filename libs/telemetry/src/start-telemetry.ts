@@ -15,6 +15,7 @@ import type { RetryObserver } from '@weir/retry';
 import type { StreamClient } from '@weir/upstream';
 import type { FastifyInstance } from 'fastify';
 import { EventLoopMetrics } from './event-loop.js';
+import { faultLog } from './fault-log.js';
 import { GatheredSpans } from './gathered-spans.js';
 import { HealthMetrics, type HealthReading } from './health-metrics.js';
 import { Instruments } from './instruments.js';
@@ -111,7 +112,7 @@ class RunningTelemetry implements Telemetry {
   private readonly stopUndiciSpans: () => void;
 
   constructor(options: TelemetryOptions) {
-    const { labels, service, sinks = [], time = SYSTEM_TIME } = options;
+    const { labels, service, sinks = [], time = SYSTEM_TIME, logger } = options;
     const resource = resourceFromAttributes({
       'service.name': service.name,
       'service.version': service.version,
@@ -131,10 +132,10 @@ class RunningTelemetry implements Telemetry {
       resource,
       scope: SCOPE,
       registry,
-      time,
-      logger: options.logger,
+      ...{ time, logger },
     });
-    this.gathered = new GatheredSpans([new SpanMetrics(instruments, guard), ...this.way.sinks], time);
+    const told = [new SpanMetrics(instruments, guard), ...this.way.sinks];
+    this.gathered = new GatheredSpans(told, time, faultLog(time, logger));
     registry.beforeCollecting(() => {
       this.gathered.flush();
     });
@@ -147,7 +148,7 @@ class RunningTelemetry implements Telemetry {
       ...(sinks.length === 0 ? { later: this.gathered } : {}),
     });
     this.traces = new RequestTraces(accounts);
-    this.spans = new ServerSpans(this.recorder, this.traces, options.logger);
+    this.spans = new ServerSpans(this.recorder, this.traces, logger);
     context.setGlobalContextManager(new AsyncLocalStorageContextManager());
     this.stopUndiciSpans = startUndiciSpans(this.recorder);
   }
