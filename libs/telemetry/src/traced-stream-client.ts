@@ -195,8 +195,9 @@ class TracedAttempt implements SpanFacts {
 
   private describeReading(span: RecordedSpan, read: Read): void {
     const { usage, firstVisibleAt, finishReason } = read;
-    span.set(A.responseModel, read.responseModel).set(A.responseId, read.responseId);
-    if (finishReason !== undefined) span.set(A.finishReasons, [finishReason]);
+    const finish = nameFrom(finishReason);
+    span.set(A.responseModel, nameFrom(read.responseModel)).set(A.responseId, nameFrom(read.responseId));
+    if (finish !== undefined) span.set(A.finishReasons, [finish]);
     if (this.stream && firstVisibleAt !== undefined)
       span.set(A.timeToFirstChunk, Math.max(0, firstVisibleAt - span.startedAt) / 1000);
     if (usage !== undefined) {
@@ -221,6 +222,13 @@ class TracedAttempt implements SpanFacts {
     if (end === 'upstream_broken') span.markError();
     span.endAt(to);
   }
+}
+
+/** Names and ids have no blanks, and are short. Whatever else a provider has there may be content, and of any size. */
+const NAME = /^[\x21-\x7e]{1,128}$/;
+
+function nameFrom(told: string | undefined): string | undefined {
+  return told !== undefined && NAME.test(told) ? told : undefined;
 }
 
 function describeError(span: RecordedSpan, error: GatewayError, outcome: AttemptOutcome): void {

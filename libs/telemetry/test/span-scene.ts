@@ -174,8 +174,11 @@ export function client(open: StreamClient['open']): StreamClient {
   return { open, close: async () => undefined };
 }
 
-/** Answers with three frames, each 10 ms after the one before; `cut` is thrown instead of the last. */
-export function answering(scene: Scene, cut?: GatewayError): StreamClient {
+/**
+ * Answers with three frames, each 10 ms after the one before; `cut` is thrown instead of the last.
+ * @param told what the provider says of the answer besides the usual
+ */
+export function answering(scene: Scene, cut?: GatewayError, told: Partial<StreamReading> = {}): StreamClient {
   return client(async (request, signal) => {
     request.onSent?.();
     await scene.clock.advance(20);
@@ -184,7 +187,7 @@ export function answering(scene: Scene, cut?: GatewayError): StreamClient {
       status: 200,
       contentType: 'text/event-stream',
       headers: {},
-      reading: READING,
+      reading: { ...READING, ...told },
       frames: (async function* frames(): AsyncGenerator<Frame> {
         let over: GatewayError | undefined = cut ?? LEFT;
         try {
