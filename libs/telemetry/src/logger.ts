@@ -1,6 +1,7 @@
-import { GatewayError, systemClock, systemTimers } from '@weir/kernel';
+import { GatewayError, systemClock } from '@weir/kernel';
 import { pino } from 'pino';
-import { LineBatch, textOf, type Line } from './line-batch.js';
+import { textOf, type Line } from './line-batch.js';
+import { logOutput, type LogOutput } from './log-output.js';
 
 /** What a line may hold: names and numbers. */
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -43,7 +44,10 @@ const CENSORED_LEVELS = 2;
 /** JSON lines by pino: time in ISO 8601, level as a word, secrets and content censored. */
 export function createLogger(options: LoggerOptions): Logger {
   const { service, level = 'info', write } = options;
-  const out = write === undefined ? standardOutput() : immediate(write);
+  const tellLost = (lines: number): void => {
+    log.warn({ lines }, 'log lines lost');
+  };
+  const out = write === undefined ? logOutput(1, tellLost) : immediate(write);
   const isoTime = isoTimes();
   const log = pino(
     {
@@ -73,29 +77,13 @@ export function createLogger(options: LoggerOptions): Logger {
   };
 }
 
-type Output = Pick<LineBatch, 'write' | 'flush'>;
-
-function immediate(write: (line: string) => void): Output {
+function immediate(write: (line: string) => void): LogOutput {
   return {
     write: (line) => {
       write(textOf(line));
     },
     flush: () => undefined,
   };
-}
-
-/**
- * Lines of requests leave in batches, so that nobody is held up where nobody reads. Warnings and errors leave at once, and
- * so does everything at the process's end.
- */
-function standardOutput(): Output {
-  const destination = pino.destination({ dest: 1, sync: false });
-  const batch = new LineBatch(destination, systemTimers);
-  process.once('exit', () => {
-    batch.flush();
-    destination.flushSync();
-  });
-  return batch;
 }
 
 /**
