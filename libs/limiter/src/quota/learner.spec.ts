@@ -120,6 +120,25 @@ describe('the learner', () => {
     expect(after(many(8))).toMatchObject({ cells: { kind: 'given_up' }, quotaFactor: 0.95 });
   });
 
+  it('looks for a phase from the start where the cells began anew', () => {
+    const begun = { windowCount: 20, cellsBeganAnew: true };
+    expect(after([...Array<typeof begun>(9).fill(begun), { windowCount: 20 }]).cells).toEqual({
+      kind: 'locked',
+      shifts: 2,
+      size: 0,
+    });
+  });
+
+  it('keeps cells through a day of load that comes and goes', () => {
+    const dimension = createDimension(specOf({ shape: { kind: 'unknown' } }), 0, { presumeSpent: false });
+    for (let hour = 0; hour < 24; hour += 1) {
+      const at = dimension.earliest(1, hour * 3_600_000);
+      dimension.debit(1, at);
+      dimension.throttled(at + 50, 1_000);
+    }
+    expect(dimension.describe()).toContain('phase-locked cells');
+  });
+
   it('tries cells of each size before it spaces them, and longer ones before smaller ones', () => {
     const many = (count: number, middleCount: number) =>
       Array<Partial<Refusal>>(count).fill({ windowCount: 20, middleCount });

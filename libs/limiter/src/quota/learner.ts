@@ -12,6 +12,8 @@ export interface Refusal {
   readonly windowCount: number;
   readonly middleCount: number;
   readonly recentCount: number;
+  /** Since they were last shifted, the cells had nothing to do for so long that they began at another phase. */
+  readonly cellsBeganAnew?: boolean;
 }
 
 /** Where the knobs rest and which of them may move. */
@@ -162,10 +164,13 @@ export class Learner {
   }
 
   /** It will be over within a second: the edge of some window, long, short or in the middle. */
-  private tightenBriefly({ limit, windowCount }: Refusal, middle: boolean): Partial<Knobs> | undefined {
+  private tightenBriefly(
+    { limit, windowCount, cellsBeganAnew = false }: Refusal,
+    middle: boolean,
+  ): Partial<Knobs> | undefined {
     const full = windowCount >= EDGE_SHARE * this.state.quotaFactor * limit;
     if (full && this.spreadSteps < this.spreadBudget()) return this.widenSpread();
-    const cells = this.nextCells();
+    const cells = this.nextCells(cellsBeganAnew);
     // No phase was found for cells. Smaller or spaced ones cost much of the limit; longer ones do not.
     if (middle && cells && cells.kind !== 'given_up' && !isPhase(cells)) return this.middle;
     return cells && { cells };
@@ -205,14 +210,15 @@ export class Learner {
     return this.rest.learnsShape && this.rest.cellSizes > 0;
   }
 
-  private nextCells(): CellState | undefined {
+  private nextCells(beganAnew: boolean): CellState | undefined {
     const { cells } = this.state;
     if (!this.usesCells) return undefined;
     if (cells.kind === 'given_up') return undefined;
     if (cells.kind === 'spaced') return { kind: 'given_up' };
     if (cells.kind === 'off')
       return this.rest.spacesCells ? { kind: 'spaced' } : { kind: 'locked', shifts: 0, size: 0 };
-    if (cells.shifts < MAX_SHIFTS) return { ...cells, shifts: cells.shifts + 1 };
+    const shifts = beganAnew ? 0 : cells.shifts;
+    if (shifts < MAX_SHIFTS) return { ...cells, shifts: shifts + 1 };
     const size = cells.size + 1;
     return size < this.rest.cellSizes ? { kind: 'locked', shifts: 0, size } : { kind: 'spaced' };
   }

@@ -21,6 +21,7 @@ export class PhaseCells implements Gate {
   /** The cell that was debited last, and what it holds. */
   private cell: number;
   private count: number;
+  private anew = false;
 
   /**
    * Starts with the running cell full: what was sent just now is not known to it.
@@ -38,6 +39,11 @@ export class PhaseCells implements Gate {
   /** The same cells, beginning half a cell later. */
   shifted(at: Milliseconds): PhaseCells {
     return new PhaseCells(this.share, this.phase + this.share.perMs / 2, at);
+  }
+
+  /** Whether they began anew since they were made: what was found out about the phase is of another one. */
+  get beganAnew(): boolean {
+    return this.anew;
   }
 
   fits(amount: number, at: Milliseconds): boolean {
@@ -59,7 +65,7 @@ export class PhaseCells implements Gate {
   }
 
   debit(amount: number, at: Milliseconds): void {
-    if (this.isIdle(this.cellAt(at))) [this.phase, this.count] = [this.phaseFrom(at), 0];
+    if (this.isIdle(this.cellAt(at))) [this.phase, this.count, this.anew] = [this.phaseFrom(at), 0, true];
     const cell = this.cellAt(at);
     this.count = this.countIn(cell) + amount;
     this.cell = cell;

@@ -88,6 +88,7 @@ export class WindowRegime implements Regime {
       windowCount: this.guard.used(at),
       middleCount: this.spentIn(windowMs / MIDDLE_PARTS, at),
       recentCount: this.spentIn(windowMs / CELL_PARTS, at),
+      cellsBeganAnew: this.cells instanceof PhaseCells && this.cells.beganAnew,
     });
     if (event) {
       const { burst } = this.pacer;
