@@ -129,6 +129,24 @@ describe('the learner', () => {
     });
   });
 
+  it.each([
+    { refusals: 3, learned: 'phase-locked cells' },
+    { refusals: 6, learned: 'spaced cells' },
+  ])('never lets more leave at once than a person allows: $learned', ({ refusals, learned }) => {
+    const spec = specOf({ shape: { kind: 'unknown' }, limit: 600, burst: 1 });
+    const dimension = createDimension(spec, 0, { presumeSpent: false });
+    for (let count = 1; count <= refusals; count += 1) {
+      dimension.debit(1, dimension.earliest(1, count * 2_000));
+      dimension.throttled(count * 2_000 + 50, 1_000);
+    }
+    expect(dimension.describe()).toContain(learned);
+    for (let now = 30_000; now < 120_000; now += 437) {
+      if (!dimension.fits(1, now)) continue;
+      dimension.debit(1, now);
+      expect(dimension.fits(1, now)).toBe(false);
+    }
+  });
+
   it('keeps cells through a day of load that comes and goes', () => {
     const dimension = createDimension(specOf({ shape: { kind: 'unknown' } }), 0, { presumeSpent: false });
     for (let hour = 0; hour < 24; hour += 1) {

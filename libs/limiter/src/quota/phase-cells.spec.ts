@@ -30,6 +30,14 @@ describe('phase-locked cells', () => {
     expect(late).toEqual(Array.from({ length: 10 }, () => 200));
   });
 
+  it('let none go together where fewer than a cell holds may, not even after a late timer', () => {
+    const gate = new PhaseCells({ amount: 10, perMs: 1_000 }, 0, -1_000, 6);
+    const late = Array.from({ length: 7 }, (_, index) => 200 + 15 * index);
+    expect(departures(gate, 8, 200)).toEqual([...late, 1_000]);
+    expect(gate.earliest({ amount: 1, first: 2, at: 1_015 }, 1_015)).toBe(1_045);
+    expect(gate.shifted(1_015).earliest({ amount: 1, first: 2, at: 1_500 }, 1_500)).toBe(1_530);
+  });
+
   it('are closed for the rest: what comes then leaves with the next cell', () => {
     expect(departures(cells(), 1, 301)).toEqual([1_000]);
   });

@@ -22,15 +22,19 @@ export class PhaseCells implements Gate {
   private cell: number;
   private count: number;
   private anew = false;
+  /** When the next may leave, where those of a cell may not leave together. */
+  private nextAt: Milliseconds = -Infinity;
 
   /**
    * Starts with the running cell full: what was sent just now is not known to it.
    * @param phase when some cell begins
+   * @param together most that may leave at once: where a cell holds more, none leave together
    */
   constructor(
     private readonly share: Share,
     private phase: Milliseconds,
     at: Milliseconds,
+    private readonly together = Infinity,
   ) {
     this.cell = this.cellAt(at);
     this.count = share.amount;
@@ -38,7 +42,7 @@ export class PhaseCells implements Gate {
 
   /** The same cells, beginning half a cell later. */
   shifted(at: Milliseconds): PhaseCells {
-    return new PhaseCells(this.share, this.phase + this.share.perMs / 2, at);
+    return new PhaseCells(this.share, this.phase + this.share.perMs / 2, at, this.together);
   }
 
   /** Whether they began anew since they were made: what was found out about the phase is of another one. */
@@ -49,19 +53,22 @@ export class PhaseCells implements Gate {
   fits(amount: number, at: Milliseconds): boolean {
     const cell = this.cellAt(at);
     const before = this.countIn(cell);
-    return this.isOpen(at, cell) && this.holds(before + amount) && this.turnOf(cell, before) <= at;
+    const isTurn = this.nextAt <= at && this.turnOf(cell, before) <= at;
+    return isTurn && this.isOpen(at, cell) && this.holds(before + amount);
   }
 
   earliest(ask: GateAsk, from: Milliseconds): Milliseconds {
     const { amount, at, first } = ask;
     if (first > 0 && this.isIdle(this.cellAt(at)))
       return this.begun(first, at).earliest({ ...ask, first: 0 }, from);
-    const time = Math.max(at, from);
+    const next = first > 0 ? Math.max(this.nextAt, at) + first * this.gapMs : this.nextAt;
+    const time = Math.max(at, from, next);
     const cell = this.cellAt(time);
     const before = this.countIn(cell) + (cell === this.cellAt(at) ? first : 0);
     if (!this.isOpen(time, cell) || !this.holds(before + amount)) return this.startOf(cell + 1);
     const turn = this.turnOf(cell, before);
-    return turn <= time ? from : turn;
+    if (turn > time) return turn;
+    return time > Math.max(at, from) ? time : from;
   }
 
   debit(amount: number, at: Milliseconds): void {
@@ -69,6 +76,7 @@ export class PhaseCells implements Gate {
     const cell = this.cellAt(at);
     this.count = this.countIn(cell) + amount;
     this.cell = cell;
+    this.nextAt = at + amount * this.gapMs;
   }
 
   correct(delta: number, madeAt: Milliseconds): void {
@@ -83,12 +91,18 @@ export class PhaseCells implements Gate {
   room(at: Milliseconds): number {
     const cell = this.cellAt(at);
     const before = this.countIn(cell);
-    const isTurn = this.isOpen(at, cell) && this.turnOf(cell, before) <= at;
+    const isTurn = this.isOpen(at, cell) && Math.max(this.nextAt, this.turnOf(cell, before)) <= at;
     return isTurn ? Math.max(0, this.share.amount - before) : 0;
   }
 
   private holds(amount: number): boolean {
     return amount <= this.share.amount + TINY;
+  }
+
+  /** What lies between two that may not leave together: all of a cell leave while it is open. */
+  private get gapMs(): Milliseconds {
+    const { amount, perMs } = this.share;
+    return amount > this.together ? (SPREAD_SHARE * perMs) / amount : 0;
   }
 
   /** When what comes after so much may leave. */
@@ -106,8 +120,9 @@ export class PhaseCells implements Gate {
 
   /** As they are after a debit that sets the phase. */
   private begun(amount: number, at: Milliseconds): PhaseCells {
-    const cells = new PhaseCells(this.share, this.phaseFrom(at), at);
+    const cells = new PhaseCells(this.share, this.phaseFrom(at), at, this.together);
     cells.count = amount;
+    cells.nextAt = at + amount * this.gapMs;
     return cells;
   }
 

@@ -124,8 +124,7 @@ export class WindowRegime implements Regime {
     this.guard.setWindow(spec.windowMs + knobs.delaySpreadMs);
     this.guard.setLimit(quota, limit);
     if (knobs.cells !== this.cellState) this.setCells(knobs.cells, at);
-    const cellBurst = this.cells ? 2 * this.cellShare(knobs.cells).amount : 0;
-    this.pacer?.setRate(quota, spec.windowMs, Math.max(knobs.burst, cellBurst), at);
+    this.pacer?.setRate(quota, spec.windowMs, Math.max(knobs.burst, this.cellBurst), at);
     const within = limit === Infinity ? [] : this.windowsWithin();
     this.gates = [this.guard, this.pacer, ...within].filter((gate) => gate !== undefined);
   }
@@ -151,7 +150,21 @@ export class WindowRegime implements Regime {
     if (next.kind === 'off' || next.kind === 'given_up') this.cells = undefined;
     else if (next.kind === 'spaced') this.cells = this.spacing(share, this.spec.delaySpreadMs);
     else if (shifting && this.cells instanceof PhaseCells) this.cells = this.cells.shifted(at);
-    else this.cells = new PhaseCells(share, this.latestDebit + share.perMs / 2, at);
+    else this.cells = new PhaseCells(share, this.latestDebit + share.perMs / 2, at, this.mostBurst);
+  }
+
+  /** What a pacer has to let through for cells to be filled; those whose phase is locked let nothing through together. */
+  private get cellBurst(): number {
+    const { kind } = this.cellState;
+    if (kind !== 'locked' && kind !== 'spaced') return 0;
+    const burst = 2 * this.cellShare(this.cellState).amount;
+    return kind === 'locked' ? burst : Math.min(burst, this.mostBurst);
+  }
+
+  /** What a person allows to leave at once. */
+  private get mostBurst(): number {
+    const { burst } = this.spec;
+    return burst === undefined ? Infinity : Math.max(1, burst);
   }
 
   private cellShare(cells: CellState): Share {
