@@ -1,7 +1,7 @@
 import { GatewayError, systemClock } from '@weir/kernel';
 import { pino } from 'pino';
 import { textOf, type Line } from './line-batch.js';
-import { logOutput, type LogOutput } from './log-output.js';
+import { standardOutput, type LogOutput } from './log-output.js';
 
 /** What a line may hold: names and numbers. */
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -47,7 +47,7 @@ export function createLogger(options: LoggerOptions): Logger {
   const tellLost = (lines: number): void => {
     log.warn({ lines }, 'log lines lost');
   };
-  const out = write === undefined ? logOutput(1, tellLost) : immediate(write);
+  const out = write === undefined ? standardOutput(tellLost) : immediate(write);
   const isoTime = isoTimes();
   const log = pino(
     {
