@@ -222,6 +222,32 @@ describe('pacing', () => {
     },
   );
 
+  it.each([
+    { times: 4, holdMs: 1_000 },
+    { times: 4, holdMs: 5_000 },
+    { times: 2, holdMs: 15_000 },
+    { times: 0.5, holdMs: 5_000 },
+  ])(
+    'property 9: shares what is used and not what was reserved: one team reserves $times times what it uses, for $holdMs ms',
+    async ({ times, holdMs }) => {
+      const teams = ['a', 'b', 'c'].map((id) => ({ id, weight: 1 }));
+      const simulation = simulate([dimension({}, 'tokens', 60_000)], teams);
+      const until = 20 * MINUTE;
+      const outcomes = [{ kind: 'settle', afterMs: holdMs, input: 1_000, output: 0 } as const];
+      for (const { id: team } of teams) {
+        const input = team === 'a' ? times * 1_000 : 1_000;
+        simulation.add(
+          Array.from({ length: 600 }, () => wish(0, { team, input, outcomes, patienceMs: until })),
+        );
+      }
+      await simulation.run({ until });
+      const [of = 0, ...others] = teams.map(
+        ({ id }) => simulation.granted.filter(({ wish: { team } }) => team === id).length,
+      );
+      for (const other of others) expect(Math.abs(other - of)).toBeLessThanOrEqual(0.03 * other);
+    },
+  );
+
   it('shares an account at twice its load equally: Jain at least 0.99 over ten minutes', async () => {
     const teams = ['a', 'b', 'c', 'd', 'e'].map((id) => ({ id, weight: 1 }));
     const simulation = simulate([dimension({}, 'requests', 60), dimension({}, 'tokens', 1_000_000)], teams);

@@ -52,19 +52,22 @@ describe('a request that a declared shape can never hold', () => {
     ['a bucket of a tenth', { kind: 'bucket', capacity: 100 }],
     ['a slice of a tenth', { kind: 'quantum', quantumMs: 6_000 }],
   ] as const)('is refused when it comes, as one above the limit is: %s', async (_, shape) => {
-    const { enter } = house([
+    const { clock, enter } = house([
       {
         ...{ id: 'account:main:tokens', scope: 'account', account: 'main', unit: 'tokens', limit: 1_000 },
         ...{ windowMs: 60_000, delaySpreadMs: 250, shape },
       },
     ]);
     const large = { target, cost: { inputTokens: 80, outputTokens: 70 } };
-    await expect(enter(60_000).acquire(large, signal)).rejects.toMatchObject({
+    const refusal = {
       code: 'cost_exceeds_capacity',
       message: expect.stringMatching(
         /needs 150 tokens, but account:main:tokens allows 100 at once/,
       ) as string,
-    });
+    };
+    await expect(enter(60_000).acquire(large, signal)).rejects.toMatchObject(refusal);
+    await clock.advance(70_000);
+    await expect(enter(60_000).acquire(large, signal)).rejects.toMatchObject(refusal);
   });
 });
 

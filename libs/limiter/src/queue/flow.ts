@@ -155,11 +155,14 @@ export class Flow implements Leaseholder {
     );
   }
 
-  /** An attempt cost more or less than was reserved. A flow is never moved before the time of its class. */
+  /**
+   * An attempt cost more or less than was reserved. What was reserved too much let others go before, so a flow that waits gets it
+   * back in full; one that rests is never moved before the time of its class.
+   */
   correct(delta: number): void {
     if (delta === 0) return;
     const moved = this.tag + delta / this.team.weight;
-    this.tag = Math.max(moved, Math.min(this.tag, this.model.time));
+    this.tag = this.waiting > 0 ? moved : Math.max(moved, Math.min(this.tag, this.model.time));
     this.reorder();
   }
 

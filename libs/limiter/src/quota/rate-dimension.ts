@@ -8,6 +8,8 @@ import type { SlotLog } from './slot-log.js';
 /** Everything that is spent per window: a log of what was spent, and a regime of gates that reads it. */
 export class RateDimension implements RestorableDimension {
   private ceiling: number;
+  /** The largest amount that any time can let pass: a declared slice or bucket may hold less than the limit. */
+  private most = 0;
   /** Time never runs backwards here: a clock that does is waited for, so no window gets shorter. */
   private latest: Milliseconds;
   private paused: Milliseconds = -Infinity;
@@ -23,6 +25,7 @@ export class RateDimension implements RestorableDimension {
     this.latest = now;
     this.ceiling = spec.limit;
     this.reopen();
+    this.measure();
   }
 
   get limit(): number {
@@ -30,7 +33,7 @@ export class RateDimension implements RestorableDimension {
   }
 
   get largest(): number {
-    return Math.min(this.ceiling, this.regime.largest);
+    return this.most;
   }
 
   get pausedUntil(): Milliseconds {
@@ -38,7 +41,7 @@ export class RateDimension implements RestorableDimension {
   }
 
   fits(amount: number, now: Milliseconds): boolean {
-    if (now < this.closedUntil || amount > this.ceiling) return false;
+    if (now < this.closedUntil || amount > this.most) return false;
     const at = now > this.latest ? now : this.latest;
     for (const gate of this.regime.gates) if (!gate.fits(amount, at)) return false;
     return true;
@@ -49,7 +52,7 @@ export class RateDimension implements RestorableDimension {
   }
 
   earliestAfter(first: number, amount: number, now: Milliseconds): Milliseconds {
-    if (amount > this.ceiling) return Infinity;
+    if (amount > this.most) return Infinity;
     const ask: GateAsk = { amount, first, at: this.clamped(now) };
     let from = Math.max(now, this.closedUntil);
     for (const gate of this.regime.gates) from = gate.earliest(ask, from);
@@ -104,6 +107,7 @@ export class RateDimension implements RestorableDimension {
     this.ceiling = limit;
     this.reopen();
     if (limit > 0) this.regime.setLimit(limit, this.latest);
+    this.measure();
   }
 
   room(now: Milliseconds): number {
@@ -162,5 +166,9 @@ export class RateDimension implements RestorableDimension {
 
   private reopen(): void {
     this.closedUntil = this.ceiling > 0 ? this.paused : Infinity;
+  }
+
+  private measure(): void {
+    this.most = Math.min(this.ceiling, this.regime.largest);
   }
 }
