@@ -28,9 +28,9 @@ const IDENTITY_BEFORE_TARGET = {
   'weir.priority': 'normal',
 };
 
-describe('span tree', () => {
+describe.each(['at once', 'later'] as const)('span tree, told %s', (told) => {
   it('plain: a wait of nothing, one attempt with its stream, a refund of what was not used', async () => {
-    const scene = new Scene();
+    const scene = new Scene(told);
     const overestimate: Refund = { unit: 'tokens', amount: 60, reason: 'overestimate' };
     const turn = scene.enter(granting(permit({}, [overestimate])));
     const taken = await turn.acquire(ASK, scene.abort.signal);
@@ -54,7 +54,7 @@ describe('span tree', () => {
   });
 
   it('queued: the wait counts from being next in the conversation, and names what bound it', async () => {
-    const scene = new Scene();
+    const scene = new Scene(told);
     const turn = scene.enter({
       enter: () =>
         turnOf(async () => {
@@ -76,7 +76,7 @@ describe('span tree', () => {
   });
 
   it('429, then success: a refund of tokens only, one retry, a second wait, a linked attempt', async () => {
-    const scene = new Scene();
+    const scene = new Scene(told);
     const throttled: Refund = { unit: 'tokens', amount: 150, reason: 'throttled' };
     const turn = scene.enter(
       granting(permit({}, [throttled]), permit({ eligibleAt: 1000, grantedAt: 1200 })),
@@ -162,7 +162,7 @@ describe('span tree', () => {
   });
 
   it('exhausted: the last decision is an error, and ends where the backoff would have begun', () => {
-    const scene = new Scene();
+    const scene = new Scene(told);
     const decision = { identity: scene.call, attempt: 4, error: RATE_LIMITED, delayMs: 0, hintMs: undefined };
     scene.retries.decided({ ...decision, source: 'computed', result: 'exhausted' })();
     expect(scene.children()).toEqual([
@@ -186,7 +186,7 @@ describe('span tree', () => {
   });
 
   it('cancelled in the queue: both spans end then, and neither is an error', async () => {
-    const scene = new Scene();
+    const scene = new Scene(told);
     const turn = scene.enter({
       enter: () =>
         turnOf(async () => {
@@ -216,7 +216,7 @@ describe('span tree', () => {
   ] as const)(
     'refused with %s: an error whose result is %s, and what was in the way',
     async (code, result) => {
-      const scene = new Scene();
+      const scene = new Scene(told);
       const refusal = new GatewayError(code, 'No.', { dimension: 'main/rpm' });
       const turn = scene.enter({ enter: () => turnOf(() => Promise.reject(refusal)) });
       await expect(turn.acquire(ASK, scene.abort.signal)).rejects.toBe(refusal);
@@ -228,7 +228,7 @@ describe('span tree', () => {
   );
 
   it('refused at the door: a wait of nothing that was shed', () => {
-    const scene = new Scene();
+    const scene = new Scene(told);
     const refusal = new GatewayError('queue_full', 'Full.');
     expect(() =>
       scene.enter({
@@ -247,7 +247,7 @@ describe('span tree', () => {
   });
 
   it('cancelled mid-stream: attempt and stream end at the abort, neither is an error', async () => {
-    const scene = new Scene();
+    const scene = new Scene(told);
     const answer = await scene.open(answering(scene));
     await answer.frames[Symbol.asyncIterator]().next();
     scene.abort.abort(LEFT);
@@ -266,7 +266,7 @@ describe('span tree', () => {
   });
 
   it('a reader that leaves ends the attempt like a caller that left', async () => {
-    const scene = new Scene();
+    const scene = new Scene(told);
     for await (const _frame of (await scene.open(answering(scene))).frames) break;
     expect(scene.children()).toMatchObject([
       {
@@ -278,7 +278,7 @@ describe('span tree', () => {
   });
 
   it('broken mid-stream: attempt and stream are errors', async () => {
-    const scene = new Scene();
+    const scene = new Scene(told);
     const cut = new GatewayError('stream_truncated', 'Cut.', { origin: 'provider', committed: true });
     await expect(drain(await scene.open(answering(scene, cut)))).rejects.toBe(cut);
     expect(scene.children()).toMatchObject([
@@ -291,7 +291,7 @@ describe('span tree', () => {
   });
 
   it('forbidden at the last moment: the attempt was not sent', async () => {
-    const scene = new Scene();
+    const scene = new Scene(told);
     const tooLate = new GatewayError('wait_exceeds_deadline', 'too late');
     const forbidden = client((request) => {
       request.onSent?.();
@@ -308,7 +308,7 @@ describe('span tree', () => {
   });
 
   it('never sent: the attempt says so', async () => {
-    const scene = new Scene();
+    const scene = new Scene(told);
     const refused = new GatewayError('upstream_unavailable', 'Refused.', { retryable: true });
     await expect(scene.open(client(() => Promise.reject(refused)))).rejects.toBe(refused);
     expect(scene.children()).toMatchObject([
@@ -317,13 +317,14 @@ describe('span tree', () => {
   });
 
   it('ends a permit once', async () => {
-    const scene = new Scene();
+    const scene = new Scene(told);
     const again: Ending = { kind: 'already_ended', reservedTokens: 150, chargedTokens: 150, refunds: [] };
     const refund: Refund = { unit: 'requests', amount: 1, reason: 'cancelled' };
     const turn = scene.enter(granting(permit({ settle: () => again }, [refund])));
     const taken = await turn.acquire(ASK, scene.abort.signal);
     taken.cancel();
     expect(taken.settle({ inputTokens: 1, outputTokens: 1 })).toBe(again);
+    scene.children();
     expect(scene.tracer.named('weir.refund').map(({ attributes }) => attributes)).toEqual([
       { ...IDENTITY, 'weir.bucket': 'rpm', 'weir.refund.reason': 'cancelled', 'weir.refund.amount': 1 },
     ]);

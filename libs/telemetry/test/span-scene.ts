@@ -3,6 +3,8 @@ import type { Ask, Ending, Limiter, Permit, Refund, Turn } from '@weir/limiter';
 import { FakeClock, RecordingTracer, type SpanTree } from '@weir/testing';
 import type { Frame, StreamClient, StreamReading, UpstreamAnswer, UpstreamRequest } from '@weir/upstream';
 import { SpanKind } from '@opentelemetry/api';
+import { GatheredSpans } from '../src/gathered-spans.js';
+import type { RecordedSpan } from '../src/recorded-span.js';
 import { RequestTraces } from '../src/request-trace.js';
 import { SpanRecorder } from '../src/span-recorder.js';
 import { TracedLimiter, type LimiterWatch } from '../src/traced-limiter.js';
@@ -52,19 +54,20 @@ export class Scene {
   readonly traces = new RequestTraces(
     new Map([['main', { id: 'main', provider: 'gcp.gemini', models: [{ name: TARGET.model }] }]]),
   );
-  readonly recorder = new SpanRecorder({
-    clock: this.clock,
-    random: seededRandom(7),
-    sinks: [this.tracer],
-    exportRatio: 1,
-  });
-  readonly server = this.recorder.start('POST /v1/chat/completions', {
-    parent: undefined,
-    kind: SpanKind.SERVER,
-  });
-  readonly retries = new TracedRetries(this.recorder, this.traces);
-
-  constructor() {
+  private readonly gathered = new GatheredSpans([this.tracer], this.clock);
+  readonly recorder: SpanRecorder;
+  readonly server: RecordedSpan;
+  readonly retries: TracedRetries;
+  /** @param told when its sink hears of spans; later is how the gateway does it */
+  constructor(told: 'at once' | 'later' = 'at once') {
+    const { clock, tracer, gathered } = this;
+    this.recorder = new SpanRecorder({
+      ...{ clock, random: seededRandom(7), exportRatio: 1 },
+      ...(told === 'later' ? { sinks: [gathered], later: gathered } : { sinks: [tracer] }),
+    });
+    const kind = SpanKind.SERVER;
+    this.server = this.recorder.start('POST /v1/chat/completions', { parent: undefined, kind });
+    this.retries = new TracedRetries(this.recorder, this.traces);
     this.traces.begin(this.call, this.server);
   }
 
@@ -90,10 +93,21 @@ export class Scene {
   /** What is below the server span. */
   children(): readonly SpanTree[] {
     this.server.end();
+    this.gathered.flush();
     const [root, ...others] = this.tracer.trees();
     expect(others).toEqual([]);
-    return root?.children ?? [];
+    return (root?.children ?? []).toSorted(
+      (one, other) => one.at[0] - other.at[0] || rank(one) - rank(other),
+    );
   }
+}
+
+const RANKS = ['weir.queue.wait', 'chat', 'weir.refund', 'weir.retry'];
+
+/** Of spans that begin at one instant, those of waits and refunds are told of sooner or later than the others. */
+function rank({ span }: SpanTree): number {
+  const [name = '', nth = '1'] = span.split('#');
+  return RANKS.length * Number(nth) + RANKS.findIndex((one) => name.startsWith(one));
 }
 
 const SILENT_WATCH: LimiterWatch = {
@@ -174,10 +188,7 @@ export function client(open: StreamClient['open']): StreamClient {
   return { open, close: async () => undefined };
 }
 
-/**
- * Answers with three frames, each 10 ms after the one before; `cut` is thrown instead of the last.
- * @param told what the provider says of the answer besides the usual
- */
+/** Answers with three frames, each 10 ms after the one before; `cut` is thrown instead of the last, `told` is said of it. */
 export function answering(scene: Scene, cut?: GatewayError, told: Partial<StreamReading> = {}): StreamClient {
   return client(async (request, signal) => {
     request.onSent?.();
