@@ -91,7 +91,9 @@ describe('expected wait', () => {
     await simulation.run({ until: 100 });
     const [refused] = simulation.refused;
     expect(refused?.error).toMatchObject({ code: 'team_share_exceeded', retryable: true, origin: 'gateway' });
-    expect(refused?.error.message).toMatch(/blocked by team:a:tokens, with 2 requests of its team before it/);
+    expect(refused?.error.message).toMatch(
+      /blocked by team:a:tokens, behind about 2 requests of its team for this model/,
+    );
     expect(refused?.error.dimension).toBe('team:a:tokens');
     expect(refused?.error.hintMs).toBeGreaterThan(WINDOW_MS - 100);
     const [flow] = simulation.limiter.status().flows;

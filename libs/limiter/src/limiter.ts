@@ -19,7 +19,11 @@ export interface Limiter {
   quota(call: CallIdentity, target: Target): QuotaView;
   /** What a provider's answer told about its limits. Unknown targets are ignored. */
   observe(target: Target, observation: QuotaObservation): void;
-  /** A new limit at run time; waiters wake at once. 0 stops the dimension, Infinity disables it. */
+  /**
+   * A new limit at run time; waiters wake at once. 0 stops the dimension, Infinity disables it.
+   * @returns whether there is such a dimension
+   * @throws GatewayError `internal` where it is below 0 or no number
+   */
   setLimit(dimension: string, limit: number): boolean;
   status(): LimiterStatus;
   /** Refuses every waiter and every newcomer with `draining`; permits that are out stay valid. */
@@ -174,6 +178,7 @@ export interface FlowStatus {
   readonly model: string;
   readonly waiting: number;
   readonly oldestMs: Milliseconds;
+  /** Until the last of them is expected to be granted. */
   readonly etaMs: Milliseconds;
   /** The dimension that blocks its next request, as far as was looked. */
   readonly boundBy?: string;

@@ -18,7 +18,7 @@ import { quotaView } from './quota-view.js';
 import { Conversations } from './queue/conversations.js';
 import type { Team } from './queue/flow.js';
 import type { Dimension } from './quota/dimension.js';
-import { draining, notADeadline, queueFull } from './refusals.js';
+import { draining, notADeadline, notALimit, queueFull } from './refusals.js';
 import { Settlements } from './settlements.js';
 import { dimensionStatus, flowStatuses } from './status.js';
 import { Teams } from './teams.js';
@@ -131,6 +131,7 @@ export class PacedLimiter implements Limiter {
   }
 
   setLimit(id: string, limit: number): boolean {
+    if (!(limit >= 0)) throw notALimit(limit);
     const dimension = this.parts.ledger.dimension(id);
     if (dimension) this.change(dimension, limit);
     return dimension !== undefined;

@@ -52,12 +52,13 @@ export class Prospects {
     // Behind its conversation it stands in no flow, so nobody of its team is before it.
     if (!eligible)
       return spokenFor(now - askedAt, expected.at - now + Math.max(1_000, this.holds.of(flow.vector)));
-    return expired({ ahead: flow.waiting - 1, expected, now }, now - askedAt);
+    return expired({ expected, now }, now - askedAt, flow.waiting - 1);
   }
 
   private late(waiter: Waiter, now: Milliseconds): Error {
     const { flow, priority, cost, deadline } = waiter;
     const expected = this.expectation(flow, priority, cost, now);
-    return tooLate({ ahead: flow.waiting, expected, now }, deadline - now);
+    const ahead = Math.round(flow.partAhead(priority) * flow.waiting);
+    return tooLate({ expected, now }, deadline - now, ahead);
   }
 }

@@ -9,10 +9,8 @@ const DRAINING_HINT_MS: Milliseconds = 1_000;
 /** Where nobody can know, such as while a dimension is stopped. */
 const UNKNOWN_HINT_MS: Milliseconds = 60_000;
 
-/** What a refused request could know of its place. */
+/** When a refused request could expect its grant. */
 export interface Standing {
-  /** Requests of its flow before it. */
-  readonly ahead: number;
   readonly expected: Expectation;
   readonly now: Milliseconds;
 }
@@ -43,6 +41,11 @@ export function notACost({ inputTokens, outputTokens }: Cost): GatewayError {
   );
 }
 
+/** Neither an amount nor Infinity: it would stop everybody, and nobody meant that. */
+export function notALimit(limit: number): GatewayError {
+  return new GatewayError('internal', `A limit is a number from 0 to Infinity: not ${limit}.`);
+}
+
 /** A time that cannot be compared would never come. */
 export function notADeadline(): GatewayError {
   return new GatewayError('internal', 'A deadline is a number of milliseconds.');
@@ -58,17 +61,22 @@ export function neverFits({ spec, largest }: Dimension, cost: Cost): GatewayErro
   );
 }
 
-/** It would not be granted in time, and need not wait to learn that. */
-export function tooLate(standing: Standing, leftMs: Milliseconds): GatewayError {
+/** It would not be granted in time, and need not wait to learn that. @param ahead requests of its flow before it */
+export function tooLate(standing: Standing, leftMs: Milliseconds, ahead: number): GatewayError {
   return late(
     standing,
     `would be granted in about ${inSeconds(standing.expected.at - standing.now)}, after its deadline in ${inSeconds(leftMs)}`,
+    `behind about ${ahead} requests of its team for this model`,
   );
 }
 
-/** It waited until its deadline. */
-export function expired(standing: Standing, waitedMs: Milliseconds): GatewayError {
-  return late(standing, `waited ${inSeconds(waitedMs)} and reached its deadline`);
+/** It waited until its deadline. @param others requests of its flow that wait, before it or behind it */
+export function expired(standing: Standing, waitedMs: Milliseconds, others: number): GatewayError {
+  return late(
+    standing,
+    `waited ${inSeconds(waitedMs)} and reached its deadline`,
+    `with ${others} other requests of its team waiting for this model`,
+  );
 }
 
 /** It waited until its deadline for its conversation, whose earlier request is not done. @param hintMs how long one lasts */
@@ -80,12 +88,12 @@ export function spokenFor(waitedMs: Milliseconds, hintMs: Milliseconds): Gateway
   );
 }
 
-function late({ ahead, expected, now }: Standing, what: string): GatewayError {
+function late({ expected, now }: Standing, what: string, among: string): GatewayError {
   const { boundBy, at } = expected;
   const where = boundBy ? `; blocked by ${boundBy.spec.id}` : '';
   return refusal(
     boundBy?.spec.scope === 'team' ? 'team_share_exceeded' : 'wait_exceeds_deadline',
-    `The request ${what}${where}, with ${ahead} requests of its team before it. Retry after the time given.`,
+    `The request ${what}${where}, ${among}. Retry after the time given.`,
     Math.max(1, finite(at - now)),
     boundBy?.spec.id,
   );

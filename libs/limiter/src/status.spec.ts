@@ -46,6 +46,25 @@ describe('what is told of the limiter', () => {
     expect(limiter.eta(call('b'), ask)).toBe(clock.now());
   });
 
+  it('expects the last of those that wait behind all of them, whatever their priority', async () => {
+    const { clock, limiter } = house(dimension({}, 'requests', 10));
+    const low = Array.from({ length: 40 }, () =>
+      limiter.enter({ identity: { ...call('a'), priority: 'low' }, deadline: 1e9 }).acquire(ask),
+    );
+    const told = limiter.status().flows[0]?.etaMs ?? 0;
+    const before = clock.now();
+    while (limiter.status().waiting > 0) await clock.advance(100);
+    await Promise.all(low);
+    expect(told).toBeGreaterThan(0.75 * (clock.now() - before));
+  });
+
+  it('refuses a limit that is none, and changes nothing', () => {
+    const { limiter } = house(dimension({}, 'requests', 10));
+    for (const limit of [NaN, -1])
+      expect(() => limiter.setLimit('account:main:requests', limit)).toThrow('limit');
+    expect(limiter.status().dimensions[0]?.limit).toBe(10);
+  });
+
   it('names what blocks now, and not what did long ago', async () => {
     const { clock, limiter } = house(
       dimension({}, 'requests', 1_000, { burst: 1_000 }),

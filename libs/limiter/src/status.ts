@@ -35,7 +35,7 @@ function flowStatus(queue: FairQueue, flow: Flow, now: Milliseconds, hold: HoldT
   const { account, model } = flow.model.target;
   const head = flow.next();
   const cost = { inputTokens: 0, outputTokens: 0 };
-  const last = expect(queue, flow, { cost, priority: 'normal' }, { now, hold });
+  const last = expect(queue, flow, { cost }, { now, hold });
   const boundBy = head?.boundBy ?? flow.model.boundBy ?? queue.boundBy;
   return {
     team: flow.team.id,

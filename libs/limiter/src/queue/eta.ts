@@ -26,13 +26,13 @@ interface Ahead {
 }
 
 /**
- * When a newcomer to a flow is granted, if nobody else comes: the work that the fair order puts before it, as a
+ * When a newcomer to a flow is granted, or without a priority somebody behind all that waits there, if nobody else comes: the work that the fair order puts before it, as a
  * fluid, on each of its dimensions. It supposes that what was reserved is spent, so it is late rather than early.
  */
 export function expect(
   queue: FairQueue,
   flow: Flow,
-  ask: { readonly cost: Cost; readonly priority: Priority },
+  ask: { readonly cost: Cost; readonly priority?: Priority },
   at: { readonly now: Milliseconds; readonly hold: HoldTime },
 ): Expectation {
   const ahead = aheadOf(queue, flow, ask.priority);
@@ -50,10 +50,10 @@ export function expect(
   return latest;
 }
 
-function aheadOf(queue: FairQueue, flow: Flow, priority: Priority): Ahead {
+function aheadOf(queue: FairQueue, flow: Flow, priority: Priority | undefined): Ahead {
   const ahead = { account: empty(), model: empty(), team: empty() };
   if (queue.waiting === 0) return ahead;
-  const own = flow.partAhead(priority);
+  const own = priority === undefined ? Math.min(1, flow.waiting) : flow.partAhead(priority);
   const place = queue.standing(flow) + (own * flow.share) / flow.team.weight;
   for (const model of queue.models.values()) {
     for (const other of model.busy) {
