@@ -87,4 +87,13 @@ describe('logger', () => {
     });
     expect(JSON.parse(lines[1] ?? '')).toMatchObject({ error: 'string' });
   });
+
+  it('comes to an end where an error is its own cause', () => {
+    const { lines, log } = setUp();
+    const error = new Error(MARK);
+    error.cause = new TypeError('other', { cause: error });
+    log.error('failed', error);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ error: 'Error', cause: { error: 'TypeError' } });
+    expect(lines.join()).not.toContain(MARK);
+  });
 });

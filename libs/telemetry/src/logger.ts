@@ -154,8 +154,11 @@ function censoredValue(value: unknown, levels: number): unknown {
   return censored({ ...value }, levels - 1);
 }
 
+/** How many causes of causes are told of; a chain of them may be a ring. */
+const CAUSES = 4;
+
 /** Everything that helps to find the fault, and nothing that somebody sent. */
-function describeError(thrown: unknown): LogFields {
+function describeError(thrown: unknown, causes = CAUSES): LogFields {
   if (!(thrown instanceof Error)) return { error: typeof thrown };
   const { cause } = thrown;
   return {
@@ -166,6 +169,6 @@ function describeError(thrown: unknown): LogFields {
       .filter((line) => /^\s+at /.test(line))
       .slice(0, 8)
       .map((line) => line.trim()),
-    ...(cause instanceof Error ? { cause: describeError(cause) } : {}),
+    ...(cause instanceof Error && causes > 0 ? { cause: describeError(cause, causes - 1) } : {}),
   };
 }
