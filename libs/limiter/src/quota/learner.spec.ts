@@ -157,6 +157,18 @@ describe('the learner', () => {
     expect(dimension.describe()).toContain('phase-locked cells');
   });
 
+  it('finds out that no phase is good, though each pause is longer than sixty cells', () => {
+    const spec = specOf({ shape: { kind: 'unknown' }, windowMs: 1_000, delaySpreadMs: 4 });
+    const dimension = createDimension(spec, 0, { presumeSpent: false });
+    let now = 0;
+    for (let count = 0; count < 6; count += 1) {
+      dimension.debit(1, (now = dimension.earliest(1, now)));
+      dimension.pause((now += 5) + 2_000);
+      dimension.throttled(now, 1_000);
+    }
+    expect(dimension.describe()).toContain('spaced cells');
+  });
+
   it('tries cells of each size before it spaces them, and longer ones before smaller ones', () => {
     const many = (count: number, middleCount: number) =>
       Array<Partial<Refusal>>(count).fill({ windowCount: 20, middleCount });

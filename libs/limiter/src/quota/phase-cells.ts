@@ -79,6 +79,12 @@ export class PhaseCells implements Gate {
     this.nextAt = at + amount * this.gapMs;
   }
 
+  /** Nothing leaves before `until`, and not for want of work: the phase stays. */
+  rest(until: Milliseconds): void {
+    const cell = this.cellAt(until);
+    if (cell > this.cell) [this.cell, this.count] = [cell, 0];
+  }
+
   correct(delta: number, madeAt: Milliseconds): void {
     if (this.cellAt(madeAt) === this.cell) this.count = Math.max(0, this.count + delta);
   }

@@ -96,6 +96,7 @@ export class WindowRegime implements Regime {
       this.pacer.owe(this.pacer.burst - burst, at);
     }
     this.pacer.empty(until);
+    if (this.cells instanceof PhaseCells) this.cells.rest(until);
   }
 
   describe(): string {
