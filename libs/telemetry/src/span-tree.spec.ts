@@ -1,7 +1,7 @@
 import { GatewayError } from '@weir/kernel';
 import type { Ending, Refund } from '@weir/limiter';
+import { ANSWERED, refunded, relayed, waited } from '../test/expected-spans.js';
 import {
-  ANSWERED,
   answering,
   ASK,
   CHAT,
@@ -12,11 +12,8 @@ import {
   LEFT,
   permit,
   RATE_LIMITED,
-  refunded,
-  relayed,
   Scene,
   turnOf,
-  waited,
 } from '../test/span-scene.js';
 
 /** Nobody has chosen a target yet, so that the model is the route's name. */
