@@ -29,19 +29,13 @@ describe('server span, on a real server', () => {
     lines.length = 0;
     tracer = new RecordingTracer();
     traces = new RequestTraces(new Map([['main', { id: 'main', provider: 'openai', models: [] }]]));
-    const recorder = new SpanRecorder({
-      clock: systemClock,
-      random: seededRandom(5),
-      sinks: [tracer],
-      exportRatio: 1,
-    });
+    const made = { clock: systemClock, random: seededRandom(5), sinks: [tracer], exportRatio: 1 };
+    const recorder = new SpanRecorder(made);
     const none = (): void => undefined;
-    const logger = {
-      info: (_event: string, fields: LogFields | (() => LogFields) = {}) =>
-        lines.push({ ...(typeof fields === 'function' ? fields() : fields) }),
-      warn: none,
-      error: none,
+    const info = (_event: string, fields: LogFields | (() => LogFields) = {}): void => {
+      lines.push({ ...(typeof fields === 'function' ? fields() : fields) });
     };
+    const logger = { info, warn: none, error: none };
     spans = new ServerSpans(recorder, traces, logger);
     app = fastify();
     spans.install(app);
