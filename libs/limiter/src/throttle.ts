@@ -1,6 +1,6 @@
-import type { FailureClass, GatewayError, Milliseconds, Random } from '@weir/kernel';
+import type { GatewayError, Milliseconds, Random } from '@weir/kernel';
+import { Blame, ownRequests } from './blame.js';
 import type { Vector } from './ledger/ledger.js';
-import type { DimensionUnit } from './limiter.js';
 import { pauseFor } from './pause-rule.js';
 import type { Dimension } from './quota/dimension.js';
 import { isThrottle } from './refund-rule.js';
@@ -19,6 +19,7 @@ export interface Refused {
 /** Turns a provider's no into a pause of the dimension that it is about, for everybody, and tells its learner. */
 export class Throttle {
   private readonly streaks = new Map<Dimension, Streak>();
+  private readonly blame = new Blame();
 
   constructor(private readonly random: Random) {}
 
@@ -30,7 +31,7 @@ export class Throttle {
       return target;
     }
     if (!isThrottle(error.failure)) return undefined;
-    const dimension = blamed(attempt.vector, error.failure, now);
+    const dimension = this.blame.of(attempt.vector, error.failure, now);
     if (dimension === undefined) return undefined;
     dimension.pause(now + pauseFor(error.hintMs, this.inARow(dimension, attempt, now), this.random));
     dimension.throttled(now, error.hintMs);
@@ -54,30 +55,4 @@ export class Throttle {
     this.streaks.set(dimension, { refusals, since: now });
     return refusals - 1;
   }
-}
-
-const UNITS: Partial<Record<FailureClass, readonly DimensionUnit[]>> = {
-  rate_limit_requests: ['requests', 'requests_per_day'],
-  rate_limit_tokens: ['tokens', 'input_tokens', 'output_tokens'],
-  concurrency: ['slots'],
-};
-
-/** The fullest of the provider's dimensions that count what the failure is about; without one, the target itself. */
-function blamed(vector: Vector, failure: FailureClass | undefined, now: Milliseconds): Dimension | undefined {
-  const units = (failure && UNITS[failure]) ?? [];
-  let fullest: Dimension | undefined;
-  for (const dimension of vector) {
-    const { scope, unit } = dimension.spec;
-    if (scope === 'team' || !units.includes(unit) || dimension.limit === Infinity) continue;
-    if (fullest === undefined || fullness(dimension, now) > fullness(fullest, now)) fullest = dimension;
-  }
-  return fullest ?? ownRequests(vector);
-}
-
-function fullness(dimension: Dimension, now: Milliseconds): number {
-  return dimension.limit > 0 ? dimension.used(now) / dimension.limit : Infinity;
-}
-
-function ownRequests(vector: Vector): Dimension | undefined {
-  return vector.find(({ spec }) => spec.scope === 'model' && spec.unit === 'requests');
 }

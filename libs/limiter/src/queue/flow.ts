@@ -155,10 +155,7 @@ export class Flow implements Leaseholder {
     );
   }
 
-  /**
-   * An attempt cost more or less than was reserved. What was reserved too much let others go before, so a flow that waits gets it
-   * back in full; one that rests is never moved before the time of its class.
-   */
+  /** What was reserved too much let others go before: who waits gets it back in full, who rests keeps the time of its class. */
   correct(delta: number): void {
     if (delta === 0) return;
     const moved = this.tag + delta / this.team.weight;
