@@ -147,6 +147,17 @@ describe('the learner', () => {
     }
   });
 
+  it('does not take a pause for a want of burst', () => {
+    const spec = specOf({ shape: { kind: 'unknown' }, limit: 600 });
+    const dimension = createDimension(spec, 0, { presumeSpent: false });
+    dimension.pause(65_000);
+    dimension.throttled(0, 60_000);
+    for (let now = dimension.earliest(1, 0); now < 180_000; now = dimension.earliest(1, now)) {
+      dimension.debit(1, now);
+      expect(dimension.describe()).not.toContain('burst');
+    }
+  });
+
   it('keeps cells through a day of load that comes and goes', () => {
     const dimension = createDimension(specOf({ shape: { kind: 'unknown' } }), 0, { presumeSpent: false });
     for (let hour = 0; hour < 24; hour += 1) {

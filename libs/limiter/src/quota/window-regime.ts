@@ -27,6 +27,8 @@ export class WindowRegime implements Regime {
   private limit: number;
   private latestDebit: Milliseconds;
   private wantsBurst = false;
+  /** Until a window after a pause the pacer is tight because it was emptied, which says nothing about the burst. */
+  private emptiedUntil: Milliseconds = -Infinity;
 
   constructor(
     private readonly spec: DimensionSpec,
@@ -66,7 +68,7 @@ export class WindowRegime implements Regime {
   debited(at: Milliseconds): void {
     this.latestDebit = at;
     if (!this.pacer || this.limit === Infinity) return;
-    if (!this.wantsBurst && this.pacer.isTight(at)) {
+    if (!this.wantsBurst && at >= this.emptiedUntil && this.pacer.isTight(at)) {
       this.wantsBurst = this.guard.room(at) > this.learner.knobs.burst;
     }
     if (at < this.learner.nextReview) return;
@@ -96,6 +98,7 @@ export class WindowRegime implements Regime {
       this.pacer.owe(this.pacer.burst - burst, at);
     }
     this.pacer.empty(until);
+    this.emptiedUntil = until + windowMs;
     if (this.cells instanceof PhaseCells) this.cells.rest(until);
   }
 
