@@ -47,6 +47,7 @@ describe('usage', () => {
     [null, undefined],
     [{}, undefined],
     [{ prompt_tokens: 'x' }, undefined],
+    [{ prompt_tokens: -1, completion_tokens: 1e308 }, undefined],
     [{ prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 }, [5, 2, 7, undefined]],
     // xAI leaves reasoning out of the completion.
     [{ prompt_tokens: 12, completion_tokens: 1, total_tokens: 303 }, [12, 291, 303, undefined]],

@@ -78,9 +78,12 @@ function first(block: Readonly<Record<string, unknown>>, ...names: readonly stri
   return undefined;
 }
 
+/** More than any context or output holds; beyond it a counter would be spoilt for good. */
+const MOST_TOKENS: Tokens = 1e9;
+
 /** A field counts only where it is a number that tokens can have. */
 function count(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+  return typeof value === 'number' && value >= 0 && value <= MOST_TOKENS ? value : undefined;
 }
 
 /** Extras count only beside the main number. */
