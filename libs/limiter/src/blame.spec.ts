@@ -24,10 +24,26 @@ describe('blame', () => {
     expect(own.blame.of([own.account, own.own], 'rate_limit_requests', 1)).toBe(own.own);
   });
 
-  it('is the model’s where it alone is refused again and again', () => {
+  it('is the account’s at first, however little of it a model used that is not as full', () => {
+    const { account, own, blame } = house({ own: 1, others: 9 });
+    const blamed = [1, 2].map((n) => blame.of([account, own], 'rate_limit_requests', n * EVENT_MS));
+    expect(blamed).toEqual([account, own]);
+  });
+
+  it('is the model’s where it alone is refused again and again, the sooner the less it calls', () => {
+    const blamed = ({ account, own, blame }: ReturnType<typeof house>): (Dimension | undefined)[] =>
+      [1, 2, 3].map((n) => blame.of([account, own], 'rate_limit_requests', n * EVENT_MS));
+    const half = house();
+    expect(blamed(half)).toEqual([half.account, half.own, half.own]);
+    const most = house({ own: 3, others: 2 });
+    most.own.setLimit(6, 0);
+    expect(blamed(most)).toEqual([most.account, most.account, most.own]);
+  });
+
+  it('counts refusals that come one after the other as events, however close', () => {
     const { account, own, blame } = house();
-    const blamed = [1, 2, 3].map((n) => blame.of([account, own], 'rate_limit_requests', n * EVENT_MS));
-    expect(blamed).toEqual([account, own, own]);
+    const blamed = [0, 1, 2].map((n) => blame.of([account, own], 'rate_limit_requests', n * 1_000));
+    expect(blamed).toEqual([account, account, own]);
   });
 
   it('is the account’s as soon as another model is refused', () => {

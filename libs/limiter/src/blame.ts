@@ -10,13 +10,17 @@ const UNITS: Partial<Record<FailureClass, readonly DimensionUnit[]>> = {
 };
 /** Refusals closer than this were in flight together and are one event. */
 const ONE_EVENT_MS: Milliseconds = 1_500;
-/** A model is suspected where chance alone would have refused nobody but it with less than this probability. */
-const UNLIKELY = 0.3;
+/**
+ * A model is suspected where chance alone would have refused nobody but it with less than this probability. Not less: what its
+ * account learns of it meanwhile costs all models, what it learns of its account costs itself.
+ */
+const CHANCE = 0.55;
 
-/** Events in a row that met one model of an account. */
+/** Events in a row that met one model of an account, however long they took. */
 interface Run {
   readonly own: Dimension;
   readonly events: number;
+  /** When the last one began. */
   readonly at: Milliseconds;
 }
 
@@ -39,17 +43,18 @@ export class Blame {
     if (!own) return account;
     if (fullness(own, now) > fullness(account, now)) return own;
     const part = own.spec.unit === account.spec.unit ? own.used(now) / account.used(now) : 1;
-    return part ** events < UNLIKELY ? own : account;
+    // The first one is no evidence: some model had to be the first.
+    return part ** (events - 1) < CHANCE ? own : account;
   }
 
   private count(account: Dimension, own: Dimension | undefined, now: Milliseconds): number {
     const run = this.runs.get(account);
-    if (!own) this.runs.delete(account);
-    if (!own || !run || run.own !== own) {
-      if (own) this.runs.set(account, { own, events: 1, at: now });
+    if (!own) {
+      this.runs.delete(account);
       return 1;
     }
-    const events = now - run.at < ONE_EVENT_MS ? run.events : run.events + 1;
+    if (run?.own === own && now - run.at < ONE_EVENT_MS) return run.events;
+    const events = run?.own === own ? run.events + 1 : 1;
     this.runs.set(account, { own, events, at: now });
     return events;
   }

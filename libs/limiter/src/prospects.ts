@@ -13,7 +13,7 @@ import type { Waiter } from './waiter.js';
 /** A request is refused at once when it is expected later than this many times what it has left (docs/limiter.md, Numbers). */
 const ETA_SLACK = 1.5;
 
-/** When a request may expect its grant, and the refusal for those that may not. Changes nothing. */
+/** When a request may expect its grant, and the refusal for those that may not. Books nothing. */
 export class Prospects {
   constructor(
     private readonly reservations: Reservations,

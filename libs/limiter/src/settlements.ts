@@ -84,7 +84,7 @@ export class Settlements implements PermitDesk {
     this.parts.ledger.settle(entry, charge, now);
     this.parts.holds.ended(flow.slots, now - grantedAt);
     const spent = charge.requests === 0 ? 0 : flow.model.shareOf(charge);
-    flow.correct(spent - share);
+    flow.correct(spent - share, grantedAt, now);
     if (contested) flow.amend(entry.cost, charge, grantedAt);
     return charge;
   }

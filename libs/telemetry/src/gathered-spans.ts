@@ -52,18 +52,23 @@ export class GatheredSpans implements SpanSink {
     this.isFlushing = true;
     const { aftermaths } = this;
     this.aftermaths = [];
-    for (const aftermath of aftermaths) {
-      try {
-        aftermath.tell();
-      } catch (thrown) {
-        this.onFault(thrown);
-      }
+    try {
+      for (const aftermath of aftermaths) this.tellOf(aftermath);
+    } finally {
+      this.isFlushing = false;
     }
-    this.isFlushing = false;
     const { spans } = this;
     if (spans.length === 0) return;
     this.spans = [];
     for (const sink of this.sinks) this.tell(sink, spans);
+  }
+
+  private tellOf(aftermath: Aftermath): void {
+    try {
+      aftermath.tell();
+    } catch (thrown) {
+      this.onFault(thrown);
+    }
   }
 
   private tell(sink: SpanSink, spans: readonly RecordedSpan[]): void {

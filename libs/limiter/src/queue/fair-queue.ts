@@ -37,6 +37,7 @@ export class FairQueue {
     const { flow } = ticket;
     if (flow.waiting === 0) {
       this.comeBack(flow);
+      flow.since = ticket.askedAt;
       flow.model.busy.add(flow);
     }
     flow.add(ticket);
@@ -151,7 +152,8 @@ export class FairQueue {
   /** Work is done for a flow that stood at `key`; returns that place in the account's time. */
   private charge(flow: Flow, share: number, key: number): number {
     const { model } = flow;
-    if (model.parked) this.lift(model, key);
+    // What its flow is before the time of the class is no matter of other models.
+    if (model.parked) this.lift(model, Math.max(key, model.time));
     if (flow.held) {
       flow.tag = Math.max(flow.tag, model.time);
       flow.held = false;

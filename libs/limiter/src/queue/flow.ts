@@ -6,7 +6,7 @@ import { Lane, PRIORITY_WEIGHTS } from './lane.js';
 import type { ModelClass, Place } from './model-class.js';
 import { RecentUse } from './recent-use.js';
 import { SizeTree, type Found, type When } from './size-tree.js';
-import type { Ticket } from './ticket.js';
+import { smallerFirst, type Ticket } from './ticket.js';
 import { WaitingLine } from './waiting-line.js';
 
 /** Whose turn it is for how much: one team, for all its flows. */
@@ -25,6 +25,8 @@ export class Flow implements Leaseholder {
    * dominant shares over weight, but never earlier than the class's virtual time at the flow's return.
    */
   tag = 0;
+  /** When somebody asked who came after a rest. */
+  since: Milliseconds = 0;
   /** What it took of the shared dimensions, where it was ever contested. */
   recent: RecentUse | undefined;
   /** A ticket that owns a reservation goes first, whoever came meanwhile. */
@@ -155,11 +157,16 @@ export class Flow implements Leaseholder {
     );
   }
 
-  /** What was reserved too much let others go before: who waits gets it back in full, who rests keeps the time of its class. */
-  correct(delta: number): void {
+  /**
+   * An attempt cost more than it reserved, or less. What was too much let others go before: a flow that has waited ever since gets it
+   * back but for the part of a window that it kept from them, and is never more than a window's worth before the time of its class.
+   */
+  correct(delta: number, madeAt: Milliseconds, now: Milliseconds): void {
     if (delta === 0) return;
-    const moved = this.tag + delta / this.team.weight;
-    this.tag = this.waiting > 0 ? moved : Math.max(moved, Math.min(this.tag, this.model.time));
+    const kept = delta < 0 ? Math.min(1, (now - madeAt) / this.model.windowMs) : 0;
+    const moved = this.tag + (delta * (1 - kept)) / this.team.weight;
+    const credit = this.waiting > 0 && madeAt >= this.since ? 1 / this.team.weight : 0;
+    this.tag = Math.max(moved, Math.min(this.tag, this.model.time - credit));
     this.reorder();
   }
 
@@ -240,9 +247,4 @@ export class Flow implements Leaseholder {
     // An empty flow has no share left, not even a rounding error of it.
     this.share = this.waiting === 0 ? 0 : this.share + sign * ticket.share;
   }
-}
-
-function smallerFirst(a: Ticket, b: Ticket): boolean {
-  const difference = a.cost.inputTokens + a.cost.outputTokens - b.cost.inputTokens - b.cost.outputTokens;
-  return difference === 0 ? a.age < b.age : difference < 0;
 }

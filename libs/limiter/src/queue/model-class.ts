@@ -54,6 +54,8 @@ export class ModelClass<Flow extends Ordered> {
   caps: Vector = [];
   /** When each flow was last granted something while the account was contested; who was longest ago comes first. */
   private readonly lastSpent = new Map<Flow, Milliseconds>();
+  /** Shortest window of a rate. */
+  windowMs: Milliseconds = Infinity;
   /** Longest window of a shared dimension. */
   private longest: Milliseconds = 0;
   private shares = { request: 1, token: 0, input: 0, output: 0 };
@@ -135,6 +137,8 @@ export class ModelClass<Flow extends Ordered> {
       ({ spec }) =>
         spec.scope === 'account' && spec.unit !== 'slots' && spec.shape.kind !== 'bucket' && !isLong(spec),
     );
+    const rates = this.limits.filter(({ spec }) => spec.unit !== 'slots' && !isLong(spec));
+    this.windowMs = Math.min(Infinity, ...rates.map(({ spec }) => spec.windowMs));
     this.longest = Math.max(0, ...this.shared.map(({ spec }) => spec.windowMs));
   }
 

@@ -23,3 +23,9 @@ export interface Ticket<Flow = unknown> {
   /** Takes the permit; false where the ledger does not give it after all. */
   grant(now: Milliseconds): boolean;
 }
+
+/** By tokens, then by age. */
+export function smallerFirst(a: Ticket, b: Ticket): boolean {
+  const difference = a.cost.inputTokens + a.cost.outputTokens - b.cost.inputTokens - b.cost.outputTokens;
+  return difference === 0 ? a.age < b.age : difference < 0;
+}

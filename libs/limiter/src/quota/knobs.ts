@@ -28,11 +28,16 @@ export type CellState =
 /** What was learned, for people; empty at rest. */
 export function describeKnobs(knobs: Knobs, rest: Knobs): string {
   const words: string[] = [];
-  if (knobs.middleGuard > 0) words.push('a sixth per sixth of the window');
-  if (knobs.cells.kind === 'locked') words.push('phase-locked cells');
+  if (knobs.middleGuard > 0)
+    words.push(`a sixth per sixth of the window${roundedDown(knobs.middleGuard > 1)}`);
+  if (knobs.cells.kind === 'locked') words.push(`phase-locked cells${roundedDown(knobs.cells.size > 0)}`);
   if (knobs.cells.kind === 'spaced') words.push('spaced cells');
   if (knobs.delaySpreadMs !== rest.delaySpreadMs) words.push(`spread ${Math.round(knobs.delaySpreadMs)} ms`);
   if (knobs.burst !== rest.burst) words.push(`burst ${Math.round(knobs.burst)}`);
   if (knobs.quotaFactor < 1) words.push(`${Math.round(knobs.quotaFactor * 100)} % of the limit`);
   return words.join(', ');
+}
+
+function roundedDown(is: boolean): string {
+  return is ? ', rounded down' : '';
 }

@@ -203,6 +203,36 @@ describe('the learner', () => {
     expect(after([{ windowCount: 20 }], { spacesCells: true }).cells).toEqual({ kind: 'spaced' });
   });
 
+  it('tries after an hour of quiet what costs less of the limit, and one refusal takes that back', () => {
+    const hourLater = (knobs: Partial<Knobs>, rest: Partial<LearnerRest> = {}): Learner => {
+      const one = learner({ middleSizes: 2, cellSizes: 2, ...rest });
+      one.resume({ ...one.knobs, ...knobs });
+      for (let minute = 1; minute <= 60; minute += 1) one.review(minute * 60_000, 60, false);
+      return one;
+    };
+    const small = { kind: 'locked', shifts: 2, size: 1 } as const;
+    const smaller = hourLater({ middleGuard: 2, cells: small });
+    expect(smaller.knobs).toMatchObject({ middleGuard: 1, cells: { shifts: 4, size: 0 } });
+    smaller.refused({ ...EDGE, at: 4e6, windowCount: 20 });
+    expect(smaller.knobs).toMatchObject({ middleGuard: 1, cells: { shifts: 0, size: 1 } });
+    expect(hourLater({ middleGuard: 1, cells: { ...small, size: 0 } }).knobs).toMatchObject({
+      middleGuard: 1,
+      cells: { shifts: 2, size: 0 },
+    });
+    expect(hourLater({ cells: { kind: 'spaced' } }).knobs.cells).toEqual({
+      kind: 'locked',
+      shifts: 4,
+      size: 1,
+    });
+    expect(hourLater({ cells: { kind: 'spaced' } }, { spacesCells: true }).knobs.cells.kind).toBe('spaced');
+  });
+
+  it('keeps to the sizes that there are, also where an earlier process knew others', () => {
+    const one = learner();
+    one.resume({ ...one.knobs, middleGuard: 2, cells: { kind: 'locked', shifts: 3, size: 1 } });
+    expect(one.knobs).toMatchObject({ middleGuard: 1, cells: { kind: 'locked', shifts: 3, size: 0 } });
+  });
+
   it('keeps to the sizes that a new limit has', () => {
     const one = learner({ middleSizes: 2, cellSizes: 2 });
     one.resume({ ...one.knobs, middleGuard: 2, cells: { kind: 'locked', shifts: 3, size: 1 } });

@@ -111,14 +111,15 @@ export class Learner {
 
   /** Continues with what an earlier process had learned, as far as what is configured now leaves it to be learned. */
   resume(knobs: Knobs): void {
-    const { delaySpreadMs, mostBurst, learnsShape } = this.rest;
+    const { delaySpreadMs, mostBurst, learnsShape, middleSizes } = this.rest;
     this.state = {
       ...knobs,
       delaySpreadMs: Math.max(delaySpreadMs, Math.min(knobs.delaySpreadMs, MAX_SPREAD_MS)),
       burst: Math.min(knobs.burst, mostBurst),
-      middleGuard: learnsShape ? knobs.middleGuard : 0,
+      middleGuard: learnsShape ? Math.min(knobs.middleGuard, middleSizes) : 0,
       cells: this.usesCells ? knobs.cells : { kind: 'off' },
     };
+    this.state = { ...this.state, cells: this.cellsUnder(this.rest) };
   }
 
   /** Returns whether this was an event of its own. */
@@ -157,10 +158,10 @@ export class Learner {
     if (learnsShape && this.wasBurst(refusal)) return this.halveBurst();
     const over = middling && refusal.middleCount > refusal.limit / 6;
     const middle = learnsShape && over && middleGuard < middleSizes;
-    if (middle && !brief) return this.middle;
+    if (middle && !brief) return this.stricterMiddle;
     const learned = brief ? this.tightenBriefly(refusal, middle) : undefined;
     if (learned) return learned;
-    return middle ? this.middle : { quotaFactor: Math.max(MIN_QUOTA_FACTOR, quotaFactor * 0.95) };
+    return middle ? this.stricterMiddle : { quotaFactor: Math.max(MIN_QUOTA_FACTOR, quotaFactor * 0.95) };
   }
 
   /** It will be over within a second: the edge of some window, long, short or in the middle. */
@@ -172,12 +173,12 @@ export class Learner {
     if (full && this.spreadSteps < this.spreadBudget()) return this.widenSpread();
     const cells = this.nextCells(cellsBeganAnew);
     // No phase was found for cells. Smaller or spaced ones cost much of the limit; longer ones do not.
-    if (middle && cells && cells.kind !== 'given_up' && !isPhase(cells)) return this.middle;
+    if (middle && cells && cells.kind !== 'given_up' && !goesOn(cells)) return this.stricterMiddle;
     return cells && { cells };
   }
 
   /** It counts in sixths of the window, so what was taken for sixtieths was none. */
-  private get middle(): Partial<Knobs> {
+  private get stricterMiddle(): Partial<Knobs> {
     const { cells, middleGuard } = this.state;
     return { middleGuard: middleGuard + 1, cells: cells.kind === 'given_up' ? cells : { kind: 'off' } };
   }
@@ -231,15 +232,33 @@ export class Learner {
     return Math.max(Math.min(this.rest.burst, Math.max(most, 1)), burst - step);
   }
 
-  /** After an hour of quiet a refuted guess may be made again. */
+  /** After an hour of quiet a refuted guess may be made again, and what costs much of the limit is tried without. */
   private forget(): void {
     this.quietWindows = 0;
     this.spreadSteps = 0;
     this.burstCap = Infinity;
-    if (this.state.cells.kind === 'given_up') this.state = { ...this.state, cells: { kind: 'off' } };
+    const { middleGuard } = this.state;
+    this.state = {
+      ...this.state,
+      middleGuard: middleGuard > 1 ? middleGuard - 1 : middleGuard,
+      cells: this.cheaperCells,
+    };
+  }
+
+  /** One refusal takes them back. */
+  private get cheaperCells(): CellState {
+    const { cells } = this.state;
+    const { cellSizes, spacesCells } = this.rest;
+    if (cells.kind === 'given_up') return { kind: 'off' };
+    if (cells.kind === 'spaced' && !spacesCells)
+      return { kind: 'locked', shifts: MAX_SHIFTS, size: Math.max(0, cellSizes - 1) };
+    if (cells.kind === 'locked' && cells.size > 0)
+      return { kind: 'locked', shifts: MAX_SHIFTS, size: cells.size - 1 };
+    return cells;
   }
 }
 
-function isPhase(cells: CellState): boolean {
+/** The search for a phase goes on, with cells as long as before. */
+function goesOn(cells: CellState): boolean {
   return cells.kind === 'locked' && (cells.size === 0 || cells.shifts > 0);
 }

@@ -56,6 +56,15 @@ describe('phase-locked cells', () => {
     expect(gate.fits(1, 0)).toBe(true);
   });
 
+  it('keep their phase over a rest, also where something left before that is only noted in it', () => {
+    const gate = cells();
+    gate.debit(1, 0);
+    gate.rest(100_000);
+    gate.postpone(1, 0, 20);
+    expect(departures(gate, 1, 100_400)).toEqual([101_000]);
+    expect(gate.beganAnew).toBe(false);
+  });
+
   it('begin anew with what comes after sixty of them in which nothing left', () => {
     const gate = cells();
     gate.debit(1, 0);

@@ -72,11 +72,13 @@ export class PhaseCells implements Gate {
   }
 
   debit(amount: number, at: Milliseconds): void {
-    if (this.isIdle(this.cellAt(at))) [this.phase, this.count, this.anew] = [this.phaseFrom(at), 0, true];
+    if (this.isIdle(this.cellAt(at))) this.begin(at);
+    this.nextAt = at + amount * this.gapMs;
     const cell = this.cellAt(at);
+    // During a rest the cell after it is kept, or the phase would be lost.
+    if (cell < this.cell) return;
     this.count = this.countIn(cell) + amount;
     this.cell = cell;
-    this.nextAt = at + amount * this.gapMs;
   }
 
   /** Nothing leaves before `until`, and not for want of work: the phase stays. */
@@ -135,6 +137,11 @@ export class PhaseCells implements Gate {
   /** In the middle of the open part: it is open for a while before and after, where others are open too. */
   private phaseFrom(at: Milliseconds): Milliseconds {
     return at - SPREAD_SHARE * this.share.perMs;
+  }
+
+  private begin(at: Milliseconds): void {
+    this.phase = this.phaseFrom(at);
+    [this.cell, this.count, this.anew] = [this.cellAt(at), 0, true];
   }
 
   private countIn(cell: number): number {
