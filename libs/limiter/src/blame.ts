@@ -1,6 +1,7 @@
 import type { FailureClass, Milliseconds } from '@weir/kernel';
 import type { Vector } from './ledger/ledger.js';
 import type { DimensionUnit } from './limiter.js';
+import { ONE_EVENT_MS } from './quota/defaults.js';
 import type { Dimension } from './quota/dimension.js';
 
 const UNITS: Partial<Record<FailureClass, readonly DimensionUnit[]>> = {
@@ -8,8 +9,6 @@ const UNITS: Partial<Record<FailureClass, readonly DimensionUnit[]>> = {
   rate_limit_tokens: ['tokens', 'input_tokens', 'output_tokens'],
   concurrency: ['slots'],
 };
-/** Refusals closer than this were in flight together and are one event. */
-const ONE_EVENT_MS: Milliseconds = 1_500;
 /**
  * A model is suspected where chance alone would have refused nobody but it with less than this probability. Not less: what its
  * account learns of it meanwhile costs all models, what it learns of its account costs itself.

@@ -101,7 +101,24 @@ describe('LogWriter', () => {
     const writer = new LogWriter({ fd: pipe(), heldBytes: HELD, onLost: () => undefined, time: clock });
     writer.write('x'.repeat(HELD));
     await clock.advance(1_001);
+    const waits = jest.spyOn(Atomics, 'wait').mockReturnValue('timed-out');
     writer.end();
-    expect(clock.armed).toBe(0);
+    expect([waits.mock.calls.length, clock.armed]).toEqual([0, 0]);
+    waits.mockRestore();
+  });
+
+  it('waits a while at the end for one that may only be slow', () => {
+    const waits = jest.spyOn(Atomics, 'wait').mockReturnValue('timed-out');
+    const writer = new LogWriter({
+      fd: pipe(),
+      heldBytes: HELD,
+      onLost: () => undefined,
+      time: new FakeClock(),
+    });
+    writer.write('first\n');
+    writer.write('x'.repeat(HELD / 2));
+    writer.end();
+    expect(waits.mock.calls.length).toBeGreaterThan(1);
+    waits.mockRestore();
   });
 });

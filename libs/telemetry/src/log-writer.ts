@@ -129,5 +129,6 @@ export class LogWriter implements LineSink {
 }
 
 function isSlow(thrown: unknown): boolean {
-  return thrown instanceof Error && 'code' in thrown && (thrown.code === 'EAGAIN' || thrown.code === 'EBUSY');
+  if (typeof thrown !== 'object' || thrown === null || !('code' in thrown)) return false;
+  return thrown.code === 'EAGAIN' || thrown.code === 'EBUSY';
 }

@@ -1,6 +1,6 @@
 import { context } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { resourceFromAttributes } from '@opentelemetry/resources';
+import { resourceFromAttributes, type Resource } from '@opentelemetry/resources';
 import {
   systemClock,
   systemRandom,
@@ -113,11 +113,7 @@ class RunningTelemetry implements Telemetry {
 
   constructor(options: TelemetryOptions) {
     const { labels, service, sinks = [], time = SYSTEM_TIME, logger } = options;
-    const resource = resourceFromAttributes({
-      'service.name': service.name,
-      'service.version': service.version,
-      'service.instance.id': service.instance,
-    });
+    const resource = resourceOf(service);
     const registry = new MetricRegistry(time, resource, SCOPE);
     const instruments = (this.instruments = new Instruments(registry));
     const guard = (this.guard = new LabelGuard(labels));
@@ -132,7 +128,8 @@ class RunningTelemetry implements Telemetry {
       resource,
       scope: SCOPE,
       registry,
-      ...{ time, logger },
+      time,
+      logger,
     });
     const told = [new SpanMetrics(instruments, guard), ...this.way.sinks];
     this.gathered = new GatheredSpans(told, time, faultLog(time, logger));
@@ -200,3 +197,11 @@ class RunningTelemetry implements Telemetry {
 }
 
 const SYSTEM_TIME: Clock & Timers = { ...systemClock, ...systemTimers };
+
+function resourceOf({ name, version, instance }: TelemetryOptions['service']): Resource {
+  return resourceFromAttributes({
+    'service.name': name,
+    'service.version': version,
+    'service.instance.id': instance,
+  });
+}

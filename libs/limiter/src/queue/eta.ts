@@ -26,8 +26,9 @@ interface Ahead {
 }
 
 /**
- * When a newcomer to a flow is granted, or without a priority somebody behind all that waits there, if nobody else comes: the work that the fair order puts before it, as a
+ * When a newcomer to a flow is granted, if nobody else comes: the work that the fair order puts before it, as a
  * fluid, on each of its dimensions. It supposes that what was reserved is spent, so it is late rather than early.
+ * @param ask without a priority: somebody behind all that waits in the flow
  */
 export function expect(
   queue: FairQueue,

@@ -22,7 +22,7 @@ export type FlowTicket = Ticket<Flow>;
 export class Flow implements Leaseholder {
   /**
    * Where the next request starts, in virtual time of the model class: the work that this flow was given, in
-   * dominant shares over weight, but never earlier than the class's virtual time at the flow's return.
+   * dominant shares over weight, from the class's virtual time at the flow's return on.
    */
   tag = 0;
   /** When somebody asked who came after a rest. */

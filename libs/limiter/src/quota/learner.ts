@@ -1,4 +1,5 @@
 import type { Milliseconds } from '@weir/kernel';
+import { CELL_PARTS, MIDDLE_PARTS, ONE_EVENT_MS } from './defaults.js';
 import type { CellState, Knobs } from './knobs.js';
 
 /** What was seen when a provider refused. */
@@ -39,8 +40,6 @@ export interface LearnerRest {
 /** The widest delay spread that is learned. */
 export const MAX_SPREAD_MS: Milliseconds = 2_000;
 const MIN_QUOTA_FACTOR = 0.5;
-/** Refusals closer than this were in flight together and are one event. */
-const ONE_EVENT_MS: Milliseconds = 1_500;
 /** The window counts as full from here on. */
 const EDGE_SHARE = 0.96;
 const MAX_SPREAD_STEPS = 3;
@@ -87,7 +86,7 @@ export class Learner {
 
   /** A new limit: what was learned of burst and quota was about another one. */
   relimit(rest: Pick<LearnerRest, 'burst' | 'middleSizes' | 'cellSizes' | 'spacesCells'>): void {
-    const cells = this.cellsUnder(rest);
+    const cells = this.cellsUnder(rest, this.state.cells);
     this.rest = { ...this.rest, ...rest };
     this.burstCap = Infinity;
     this.state = {
@@ -100,8 +99,10 @@ export class Learner {
   }
 
   /** Sizes that the new limit has; and what was spaced because that cost nothing there is spaced no longer where it does. */
-  private cellsUnder({ cellSizes, spacesCells }: Pick<LearnerRest, 'cellSizes' | 'spacesCells'>): CellState {
-    const { cells } = this.state;
+  private cellsUnder(
+    { cellSizes, spacesCells }: Pick<LearnerRest, 'cellSizes' | 'spacesCells'>,
+    cells: CellState,
+  ): CellState {
     if (cells.kind === 'spaced' && this.rest.spacesCells && !spacesCells)
       return { kind: 'locked', shifts: 0, size: 0 };
     if (cells.kind !== 'locked') return cells;
@@ -117,9 +118,8 @@ export class Learner {
       delaySpreadMs: Math.max(delaySpreadMs, Math.min(knobs.delaySpreadMs, MAX_SPREAD_MS)),
       burst: Math.min(knobs.burst, mostBurst),
       middleGuard: learnsShape ? Math.min(knobs.middleGuard, middleSizes) : 0,
-      cells: this.usesCells ? knobs.cells : { kind: 'off' },
+      cells: this.usesCells ? this.cellsUnder(this.rest, knobs.cells) : { kind: 'off' },
     };
-    this.state = { ...this.state, cells: this.cellsUnder(this.rest) };
   }
 
   /** Returns whether this was an event of its own. */
@@ -153,10 +153,10 @@ export class Learner {
   private tighten(refusal: Refusal): Partial<Knobs> {
     const { windowMs, learnsShape, middleSizes } = this.rest;
     const { middleGuard, quotaFactor } = this.state;
-    const brief = refusal.hintMs <= Math.max(1_000, windowMs / 60);
-    const middling = refusal.hintMs <= Math.max(10_000, windowMs / 6);
+    const brief = refusal.hintMs <= Math.max(1_000, windowMs / CELL_PARTS);
+    const middling = refusal.hintMs <= Math.max(10_000, windowMs / MIDDLE_PARTS);
     if (learnsShape && this.wasBurst(refusal)) return this.halveBurst();
-    const over = middling && refusal.middleCount > refusal.limit / 6;
+    const over = middling && refusal.middleCount > refusal.limit / MIDDLE_PARTS;
     const middle = learnsShape && over && middleGuard < middleSizes;
     if (middle && !brief) return this.stricterMiddle;
     const learned = brief ? this.tightenBriefly(refusal, middle) : undefined;
@@ -184,7 +184,7 @@ export class Learner {
   }
 
   private wasBurst({ limit, recentCount }: Refusal): boolean {
-    const even = Math.max(1, limit / 60);
+    const even = Math.max(1, limit / CELL_PARTS);
     return this.state.burst > 1 && recentCount >= Math.max(3 * even, this.state.burst / 2);
   }
 

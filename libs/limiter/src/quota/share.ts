@@ -10,7 +10,7 @@ export interface Share {
  * A whole amount in about a part of the window, at the rate of the limit: with 50 a minute a "second" is 1.2 s for
  * one, because none per second would stop everything and one per second would be too much.
  */
-export function evenShare(limit: number, windowMs: Milliseconds, parts: number): Share {
+function evenShare(limit: number, windowMs: Milliseconds, parts: number): Share {
   const amount = Math.max(1, Math.floor(limit / parts));
   return { amount, perMs: limit === Infinity ? windowMs / parts : (windowMs * amount) / limit };
 }

@@ -1,5 +1,5 @@
 import type { Milliseconds } from '@weir/kernel';
-import { burstOf, countsRequests, isLong } from './defaults.js';
+import { burstOf, CELL_PARTS, countsRequests, isLong, MIDDLE_PARTS, mostBurstOf } from './defaults.js';
 import type { DimensionSpec } from './dimension.js';
 import type { Gate } from './gate.js';
 import { describeKnobs, type CellState } from './knobs.js';
@@ -11,8 +11,6 @@ import { quantumShare, sharesOf, type Share } from './share.js';
 import type { SlotLog } from './slot-log.js';
 import { WindowGuard } from './window-guard.js';
 
-/** A sixth and a sixtieth of the window: 10 s and 1 s of a minute, as reference 1.3 has them. */
-const [MIDDLE_PARTS, CELL_PARTS] = [6, 60];
 /** Cells this many times as long as the delay spread are spaced at once, for a fortieth of the rate at most. */
 const SPACED_SPREADS = 40;
 
@@ -154,7 +152,7 @@ export class WindowRegime implements Regime {
     if (next.kind === 'off' || next.kind === 'given_up') this.cells = undefined;
     else if (next.kind === 'spaced') this.cells = this.spacing(share, this.spec.delaySpreadMs);
     else if (shifting && this.cells instanceof PhaseCells) this.cells = this.cells.shifted(at);
-    else this.cells = new PhaseCells(share, this.latestDebit + share.perMs / 2, at, this.mostBurst);
+    else this.cells = new PhaseCells(share, this.latestDebit + share.perMs / 2, at, mostBurstOf(this.spec));
   }
 
   /** What a pacer has to let through for cells to be filled; those whose phase is locked let nothing through together. */
@@ -162,13 +160,7 @@ export class WindowRegime implements Regime {
     const { kind } = this.cellState;
     if (kind !== 'locked' && kind !== 'spaced') return 0;
     const burst = 2 * this.cellShare(this.cellState).amount;
-    return kind === 'locked' ? burst : Math.min(burst, this.mostBurst);
-  }
-
-  /** What a person allows to leave at once. */
-  private get mostBurst(): number {
-    const { burst } = this.spec;
-    return burst === undefined ? Infinity : Math.max(1, burst);
+    return kind === 'locked' ? burst : Math.min(burst, mostBurstOf(this.spec));
   }
 
   private cellShare(cells: CellState): Share {
@@ -197,7 +189,7 @@ function learnerRest(spec: DimensionSpec, limit: number): LearnerRest {
     windowMs: spec.windowMs,
     delaySpreadMs: spec.delaySpreadMs,
     burst: burstOf(spec, limit),
-    mostBurst: spec.burst === undefined ? Infinity : Math.max(1, spec.burst),
+    mostBurst: mostBurstOf(spec),
     learnsShape: spec.shape.kind === 'unknown',
     middleSizes: sharesOf(limit, spec.windowMs, MIDDLE_PARTS).length,
     // Cells work while the delay spread is under a third of them: beyond it the phase of a cell is lost in the noise.
